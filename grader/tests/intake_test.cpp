@@ -180,6 +180,18 @@ TEST_CASE("of a file that counts nowhere a remark says what was meant, if it sho
   CHECK(mentions(intake.ignored(), "gus.7z: an archive of another kind than zip and tar"));
 }
 
+TEST_CASE("a name that gets shorter in lower case is a name like any other") {
+  const Desk desk;
+  const fs::path in = desk.path();
+  // The Turkish capital I with a dot takes two bytes, and its lower case one.
+  put(in / "ann/\u0130\u0130\u0130\u0130\u0130.cu", naive);
+  put(in / "ann/lab1/gemm.cu", "mine");
+  put(in / "bob/\u0130.cu", naive);
+  const Intake intake = desk.intake();
+  CHECK(take(intake, "ann").sources.at(lab1).at("gemm.cu") == "mine");
+  CHECK(mentions(take(intake, "bob").remarks, ".cu (has functions of lab1/gemm.cu"));
+}
+
 TEST_CASE("two entries for one student stop everything") {
   const Desk desk;
   fs::create_directories(desk.path() / "ann");

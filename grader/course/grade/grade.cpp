@@ -218,6 +218,10 @@ class Class {
       collected = intake_.collect(student, labs_);
     } catch (const InfraError& error) {
       collected.unreachable = error.what();
+    } catch (const UserError&) {  // about the class: it ends the run
+      throw;
+    } catch (const std::exception& error) {  // a defect of ours: it must not end everybody's run
+      collected.unreachable = std::string("the submission could not be read: ") + error.what();
     }
     waiting.sha256 = collected.sha256;
     waiting.remarks = collected.remarks;

@@ -92,7 +92,7 @@ void settle(Tree& tree, const Limits& limits) {
 }
 
 bool is_source(const std::string& name) {
-  return name.size() > 3 && folded(name).compare(name.size() - 3, 3, ".cu") == 0;
+  return name.size() > 3 && folded(name).ends_with(".cu");  // folding may change the length
 }
 
 struct Walk {

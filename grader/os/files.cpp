@@ -179,12 +179,12 @@ UntrustedFile read_untrusted(const fs::path& root, const fs::path& relative, std
 std::optional<std::vector<Entry>> list_untrusted(const fs::path& root, const fs::path& relative,
                                                  std::size_t max_entries) {
   Refusal refusal = Refusal::none;
-  UniqueFd fd = open_beneath(root, relative, O_RDONLY | O_DIRECTORY, refusal);
-  if (!fd || relative.empty() || relative == ".") {
-    // No component below root: open root itself (trusted).
-    fd.reset(::open((root / relative).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-    if (!fd) return std::vector<Entry>{};
-  }
+  UniqueFd fd;
+  if (relative.empty() || relative == ".")  // root itself, which is trusted
+    fd.reset(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  else
+    fd = open_beneath(root, relative, O_RDONLY | O_DIRECTORY, refusal);
+  if (!fd) return std::vector<Entry>{};
   struct Closer {
     void operator()(DIR* dir) const { ::closedir(dir); }
   };

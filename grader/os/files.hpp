@@ -52,8 +52,9 @@ struct Entry {
   EntryKind kind = EntryKind::other;
 };
 
-/// Names in root/relative, sorted, at most `max_entries` ("too many" is then reported by a missing
-/// value). Symbolic links are listed, never followed.
+/// Names in root/relative, sorted; nothing if there are more than `max_entries`. No symbolic link
+/// below root is followed: links are listed as such, and a folder that can only be reached through
+/// one (or not at all) has no entries.
 std::optional<std::vector<Entry>> list_untrusted(const std::filesystem::path& root,
                                                  const std::filesystem::path& relative,
                                                  std::size_t max_entries);

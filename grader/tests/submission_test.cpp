@@ -68,6 +68,29 @@ TEST_CASE("no link, pipe, device or giant is read") {
   CHECK(grader::read_untrusted(root, "/dev/zero", 1000).bytes.empty());
 }
 
+TEST_CASE("no link is followed to list a folder") {
+  const grader::Scratch scratch(grader::test::build_folder() / "tmp");
+  const fs::path root = scratch.path() / "in";
+  put(root / "lab1/gemm.cu", "mine");
+  put(scratch.path() / "others/lab1/gemm.cu", "not yours");
+  fs::create_directory_symlink(scratch.path() / "others", root / "link");
+  const auto listed = [&](const fs::path& path, std::size_t most = 10) {
+    std::string names;
+    const auto entries = grader::list_untrusted(root, path, most);
+    if (!entries) return std::string("too many");
+    for (const auto& entry : *entries) names += entry.name + " ";
+    return names;
+  };
+  CHECK(listed(".") == "lab1 link ");
+  CHECK(listed("") == "lab1 link ");
+  CHECK(listed("lab1") == "gemm.cu ");
+  CHECK(listed(".", 1) == "too many");
+  CHECK(listed("link").empty());
+  CHECK(listed("link/lab1").empty());  // the last part is no link
+  CHECK(listed("../others").empty());
+  CHECK(listed("nowhere").empty());
+}
+
 TEST_CASE("an archive of our own is the same for the same files") {
   using namespace grader::zip;
   const std::string packed = write({{"a/one.txt", "hello"}, {"run", "#!/bin/sh", 0755}});

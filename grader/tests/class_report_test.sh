@@ -15,7 +15,9 @@ page = open(sys.argv[1], encoding="utf-8").read()
 for kind in ("suspect", "different on the simulated and the real GPU", "inconclusive", "not judged: the machine&#x27;s fault"):
     assert re.search(f"<summary>{kind}: [1-9]", page), kind
 END
-holds "whose files do not count is there to be looked at" grep -q '<summary>handed in, but not counted, which costs points: 1[0-9]<' "$grades/report/index.html"
+holds "whose files do not count is there to be looked at" grep -q '<summary>handed in, but not counted, which costs points: 14<' "$grades/report/index.html"
+holds "and with what a file seems to be" grep -q 'student030)</a></td><td></td><td>extra: .* (an empty file)<' "$grades/report/index.html"
+holds "a file with brackets in its name is no such file" test "$(grep -c 'notes (final)' "$grades/report/index.html")" = 0
 holds "each line stands with what it moved" grep -q '▲ 4&#8239;096, ideal 1&#8239;024' "$grades/report/students/s00034.html"
 says "a class that no GPU has seen" "report: " bash -c '"$1" grader/tests/report_class.py "$2" 20 sim && "$1" grader/course/report/report.py "$2"' - "$python" "$scratch/sim"
 looks "its pages are read to the end" 60 "$python" grader/tests/class_report.py "$scratch/sim/report"

@@ -177,6 +177,12 @@ TEST_CASE("of a file that counts nowhere a remark says what was meant, if it sho
     CHECK(mentions(take(intake, id).remarks, "no submission"));
   }
   CHECK_FALSE(mentions(take(intake, "flo").remarks, "before.cu ("));
+  const auto uncounted = [&](const char* id) { return take(intake, id).uncounted; };
+  REQUIRE(uncounted("bob").size() == 1);
+  CHECK(uncounted("bob").front().file == "gemm.cu");
+  CHECK(uncounted("bob").front().why == "an empty file");
+  CHECK(uncounted("ann").size() == 1);  // not what nobody meant as work
+  CHECK(uncounted("flo").empty());
   CHECK(mentions(intake.ignored(), "gus.7z: an archive of another kind than zip and tar"));
 }
 

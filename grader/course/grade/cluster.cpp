@@ -46,8 +46,7 @@ Plan read_plan(const fs::path& out) {
   plan.unsafe = document.at("unsafe");
   plan.on_gpu = document.at("on_gpu");
   for (const auto& one : document.at("students"))
-    plan.students.push_back(
-        {one.at("key"), one.at("student"), one.at("submission_sha256"), one.at("remarks")});
+    plan.students.push_back({one.at("key"), one.at("student"), submitted_in(one)});
   return plan;
 }
 
@@ -56,8 +55,9 @@ void write_plan(const fs::path& out, const Plan& plan) {
   for (const auto& one : plan.students)
     students.push_back({{"key", one.key},
                         {"student", one.id},
-                        {"submission_sha256", one.sha256},
-                        {"remarks", one.remarks}});
+                        {"submission_sha256", one.files.sha256},
+                        {"remarks", one.files.remarks},
+                        {"uncounted", one.files.uncounted}});
   write_file_atomically(plan_in(out), dump({{"schema", 1},
                                             {"per_task", plan.per_task},
                                             {"setting", plan.setting},
@@ -181,11 +181,7 @@ ExitCode run_task(const GradeOptions& options) {
   const std::size_t first = std::strtoul(number, nullptr, 10) * plan.per_task;
   const std::size_t last = std::min(first + plan.per_task, plan.students.size());
   const auto store = [&](const Planned& student, Record record) {
-    record["student"] = student.id;
-    record["submission_sha256"] = student.sha256;
-    record["setting"] = plan.setting;
-    record["protection"] = plan.protection;
-    record["remarks"] = student.remarks;
+    sign(record, student.id, student.files, plan.setting, plan.protection);
     records.store(student.key, record);
     std::cout << student.key << ": " << record.at("status").get<std::string>() << std::endl;
   };
@@ -210,7 +206,7 @@ ExitCode run_task(const GradeOptions& options) {
     const Planned& student = plan.students[i];
     const Record before = records.stored(student.key);
     // Of the same task before its node failed.
-    if (still_holds(before, student.sha256, student.remarks, plan.setting)) continue;
+    if (still_holds(before, student.files, plan.setting)) continue;
     Record record = record_of_failure(unfit);
     if (unfit.empty()) {
       judging->need_room();

@@ -15,8 +15,7 @@ namespace grader {
 /// One student of a plan.
 struct Planned {
   std::string key, id;  ///< the record's name in `OUT`; the student's
-  std::string sha256;   ///< of the files that count
-  Record remarks;
+  Submitted files;
 };
 
 struct Plan {

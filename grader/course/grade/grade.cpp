@@ -157,13 +157,12 @@ class Class {
       waiting = Waiting();
       waiting.before = waiting.record = records_.stored(intake_.students()[i].key);
       if (waiting.before.is_null()) return;
-      waiting.sha256 = waiting.before.at("submission_sha256");
-      waiting.remarks = waiting.before.at("remarks");
+      waiting.files = submitted_in(waiting.before);
       waiting.measured_again = true;
       const std::string& key = intake_.students()[i].key;
       try {
         const intake::Collected collected = intake_.collect(intake_.students()[i], labs_);
-        if (collected.sha256 != waiting.sha256) return;
+        if (collected.sha256 != waiting.files.sha256) return;
         records_.write_sources(key, collected);
       } catch (const InfraError&) {  // a repository that cannot be reached now
         return;
@@ -204,8 +203,7 @@ class Class {
   /// What is known of a submission before anybody judges it.
   struct Waiting {
     Record before, record;  ///< of an earlier run, and of this one
-    std::string sha256;
-    Record remarks;
+    Submitted files;
     bool kept = false, to_judge = false;
     bool measured_again = false;  ///< the rest of its record stands already
   };
@@ -223,13 +221,11 @@ class Class {
     } catch (const std::exception& error) {  // a defect of ours: it must not end everybody's run
       collected.unreachable = std::string("the submission could not be read: ") + error.what();
     }
-    waiting.sha256 = collected.sha256;
-    waiting.remarks = collected.remarks;
+    waiting.files = submitted(collected);
     waiting.before = records_.stored(student.key);
     const bool again = student.id == options_.regrade;
-    waiting.kept =
-        !again && (!options_.regrade.empty() || still_holds(waiting.before, waiting.sha256,
-                                                            waiting.remarks, judging_->setting()));
+    waiting.kept = !again && (!options_.regrade.empty() ||
+                              still_holds(waiting.before, waiting.files, judging_->setting()));
     if (waiting.kept) {
       waiting.record = waiting.before;
     } else if (!collected.unreachable.empty()) {
@@ -246,13 +242,8 @@ class Class {
     const intake::Submission& student = intake_.students()[index];
     Waiting waiting = std::move(waiting_[index]);
     Record& record = waiting.record;
-    if (!record.is_null() && !waiting.kept) {
-      record["student"] = student.id;
-      record["submission_sha256"] = waiting.sha256;
-      record["setting"] = table_.setting;
-      record["protection"] = table_.protection;
-      record["remarks"] = waiting.remarks;
-    }
+    if (!record.is_null() && !waiting.kept)
+      sign(record, student.id, waiting.files, table_.setting, table_.protection);
     Standing standing;
     std::string changes;
     if (!record.is_null()) {
@@ -311,8 +302,8 @@ class Class {
       plan.on_gpu = table_.measured;
       for (std::size_t i = 0; i < waiting_.size(); ++i)
         if (waiting_[i].to_judge)
-          plan.students.push_back({intake_.students()[i].key, intake_.students()[i].id,
-                                   waiting_[i].sha256, waiting_[i].remarks});
+          plan.students.push_back(
+              {intake_.students()[i].key, intake_.students()[i].id, waiting_[i].files});
       if (plan.students.empty()) return;
       judging_.reset();
       cluster_.submit(plan);
@@ -339,11 +330,9 @@ class Class {
       waiting = Waiting();
       waiting.before = waiting.record = records_.stored(intake_.students()[i].key);
       const auto one = planned.find(intake_.students()[i].key);
-      waiting.kept = one == planned.end() ||
-                     fits(waiting.before, one->second->sha256, one->second->remarks, plan.setting);
+      waiting.kept = one == planned.end() || fits(waiting.before, one->second->files, plan.setting);
       if (!waiting.kept) {
-        waiting.sha256 = one->second->sha256;
-        waiting.remarks = one->second->remarks;
+        waiting.files = one->second->files;
         waiting.record = record_of_failure(
             messages::text("slurm.lost", {{"folder", (records_.folder() / "slurm").string()}}));
       }

@@ -59,16 +59,36 @@ std::vector<const Record*> stages_of(const Record& record) {
   return all;
 }
 
-bool fits(const Record& record, const std::string& submission_sha256, const Record& remarks,
-          const std::string& setting) {
-  return !record.is_null() && record.value("submission_sha256", Record()) == submission_sha256 &&
-         record.value("setting", Record()) == setting && record.at("remarks") == remarks;
+Submitted submitted(const intake::Collected& collected) {
+  Submitted files{collected.sha256, collected.remarks};
+  for (const auto& [file, why] : collected.uncounted)
+    files.uncounted.push_back({{"file", file}, {"why", why}});
+  return files;
 }
 
-bool still_holds(const Record& record, const std::string& submission_sha256, const Record& remarks,
-                 const std::string& setting) {
-  return fits(record, submission_sha256, remarks, setting) &&
-         status_of(record) != GradeStatus::infra_error;
+Submitted submitted_in(const Record& record) {
+  return {record.at("submission_sha256"), record.at("remarks"),
+          record.value("uncounted", Record::array())};
+}
+
+void sign(Record& record, const std::string& student, const Submitted& files,
+          const std::string& setting, const std::string& protection) {
+  record["student"] = student;
+  record["submission_sha256"] = files.sha256;
+  record["setting"] = setting;
+  record["protection"] = protection;
+  record["remarks"] = files.remarks;
+  record["uncounted"] = files.uncounted;
+}
+
+bool fits(const Record& record, const Submitted& files, const std::string& setting) {
+  return !record.is_null() && record.value("submission_sha256", Record()) == files.sha256 &&
+         record.value("setting", Record()) == setting && record.at("remarks") == files.remarks &&
+         record.value("uncounted", Record::array()) == files.uncounted;
+}
+
+bool still_holds(const Record& record, const Submitted& files, const std::string& setting) {
+  return fits(record, files, setting) && status_of(record) != GradeStatus::infra_error;
 }
 
 Record record_of_nothing() {

@@ -18,18 +18,30 @@ namespace grader {
 
 using Record = nlohmann::ordered_json;
 
+/// What a record says of the files it is about, apart from verdicts.
+struct Submitted {
+  std::string sha256;                  ///< of the files that count
+  Record remarks;                      ///< a list of sentences
+  Record uncounted = Record::array();  ///< [{"file": ..., "why": ...}], see intake::Uncounted
+};
+Submitted submitted(const intake::Collected& collected);
+Submitted submitted_in(const Record& record);
+
 std::string dump(const Record& document);
 GradeStatus status_of(const Record& record);
 /// Of all its labs, in their order.
 std::vector<Record*> stages_of(Record& record);
 std::vector<const Record*> stages_of(const Record& record);
 
-/// Whether it is of this submission, graded under this setting (Judging::setting()).
-bool fits(const Record& record, const std::string& submission_sha256, const Record& remarks,
-          const std::string& setting);
+/// Completes a record of verdicts: whose it is, of which files, and how they were judged.
+/// `setting` and `protection`: Judging's.
+void sign(Record& record, const std::string& student, const Submitted& files,
+          const std::string& setting, const std::string& protection);
+
+/// Whether it is of these files, graded under this setting.
+bool fits(const Record& record, const Submitted& files, const std::string& setting);
 /// Whether it fits and the machine was not at fault: nobody needs to grade this again.
-bool still_holds(const Record& record, const std::string& submission_sha256, const Record& remarks,
-                 const std::string& setting);
+bool still_holds(const Record& record, const Submitted& files, const std::string& setting);
 
 /// Of somebody whose files hold nothing that counts, and of somebody whom nobody could grade.
 Record record_of_nothing();

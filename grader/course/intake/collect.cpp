@@ -168,8 +168,11 @@ void choose(const Tree& tree, const std::vector<Lab>& labs, Collected& collected
   };
   for (const bool first : {true, false})
     for (const auto* file : others)
-      if (const std::string what = meant(*file, labs, handed_in); first != what.empty())
+      if (const std::string what = meant(*file, labs, handed_in); first != what.empty()) {
         extras.push_back("extra: " + shown(file->path) + (first ? " (" + what + ")" : ""));
+        if (first && collected.uncounted.size() < most_extra)
+          collected.uncounted.push_back({shown(file->path), what});
+      }
   if (extras.size() > most_extra) {
     const std::size_t more = extras.size() - most_extra;
     extras.resize(most_extra);

@@ -33,12 +33,19 @@ struct Submission {
   std::map<std::string, std::string> roster;  ///< the roster's row, by column
 };
 
+/// A file that looks like work and counts nowhere: a person should look at it.
+struct Uncounted {
+  std::string file;  ///< its path in the submission, as shown()
+  std::string why;   ///< what it seems to be: "an empty file"
+};
+
 /// What counts of a submission.
 struct Collected {
   /// Lab's name -> file ("gemm.cu") -> text.
   std::map<std::string, std::map<std::string, std::string>> sources;
   std::map<std::string, std::string> origins;  ///< "lab1_naive/gemm.cu" -> where it was found
   std::vector<std::string> remarks;            ///< missing, extra and refused files
+  std::vector<Uncounted> uncounted;            ///< the first few; remarks mention them, too
   std::string sha256;                          ///< of all sources together
   /// Not empty: the student's files were not reached (a repository that cannot be fetched). Nobody
   /// must lose points by that.

@@ -142,14 +142,12 @@ class Class:
             for lab, stage in stages_of(student.result):
                 self.titles.setdefault(lab["id"], lab["title"])
                 self.stages.setdefault(stage["id"], (stage["title"], stage["kind"] == "bonus", lab["id"]))
-        # Of whom something came, and none of it counts: a person should see what. The grader's remark on an extra file ends with
-        # what it seems to be, in brackets.
+        # Who handed in something that looks like work and does not count, and what it was: a person should look.
         self.uncounted = {}
         for student in self.students:
-            remarks = student.result.get("remarks", [])
-            odd = [one for one in remarks if one.startswith("extra: ") and one.endswith(")")]
+            odd = [f"extra: {one['file']} ({one['why']})" for one in student.result.get("uncounted", [])]
             if student.status == "NO_SUBMISSION" and student.id not in self.grades["missing"]:
-                self.uncounted[student.id] = remarks
+                self.uncounted[student.id] = student.result.get("remarks", [])
             elif odd:
                 self.uncounted[student.id] = odd
         self.in_hand = [s for s in self.students if any(handed_in(lab) for lab in s.result["labs"])]

@@ -98,6 +98,9 @@ struct Stage {
   Kind kind = Kind::core;
   std::vector<std::string> shapes;  ///< classes of shapes and data, see cases_of()
   std::optional<Answer> answer;
+  /// The diagnosis of the stage as it is handed out, where the given code is right and only slow;
+  /// "" = it is "not started" like any other.
+  std::string untouched;
   unsigned line = 0;  ///< in lab.toml
 };
 

@@ -267,7 +267,7 @@ Rung parse_rung(const Table& table) {
 }
 
 Stage parse_stage(const Table& table) {
-  table.only({"id", "title", "rung", "needs", "points", "kind", "shapes", "answer"});
+  table.only({"id", "title", "rung", "needs", "points", "kind", "shapes", "answer", "untouched"});
   Stage stage;
   stage.line = table.line();
   stage.id = table.string("id");
@@ -291,6 +291,7 @@ Stage parse_stage(const Table& table) {
                                                        shape, fmt::join(classes, ", ")));
   if (stage.shapes.empty())
     table.fail(nullptr, "\"shapes\" is missing or empty in [[stage]] " + stage.id);
+  stage.untouched = table.string("untouched", "");
   if (table.has("answer")) {
     const Table answer = table.table("answer");
     answer.only({"function", "hashes", "measured", "rung"});

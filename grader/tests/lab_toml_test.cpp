@@ -28,6 +28,7 @@ rung = "gemm_x"
 needs = ["7.0"]
 points = 2.5
 kind = "bonus"
+untouched = "STORES"
 shapes = ["tiny"]
 [stage.answer]
 function = "why"
@@ -73,6 +74,8 @@ TEST_CASE("a lab.toml is read as it says") {
   CHECK(lab.stages[1].kind == grader::Kind::bonus);
   REQUIRE(lab.stages[1].answer);
   CHECK(lab.stages[1].answer->function == "why");
+  CHECK(lab.stages[0].untouched.empty());
+  CHECK(lab.stages[1].untouched == "STORES");
 }
 
 TEST_CASE("a rung's tile differs from the lab's where it says so") {
@@ -104,7 +107,7 @@ TEST_CASE("a type's tile differs from its rung's where the rung says so") {
 TEST_CASE("what lab.toml must not hold is named with its line") {
   CHECK(message(with("points = 5\n", "points = 5\npionts = 6\n")) ==
         "lab7_x/lab.toml:13: unknown key \"pionts\" in [[stage]] (known: id, title, rung, needs, "
-        "points, kind, shapes, answer)");
+        "points, kind, shapes, answer, untouched)");
   CHECK(message(with("BK = 4", "BK = 4, BX = 1")).find("lab7_x/lab.toml:4: unknown key \"BX\"") ==
         0);
   CHECK(message(with("title = \"X\"", "titel = \"X\"")).find(":3: unknown key \"titel\"") !=

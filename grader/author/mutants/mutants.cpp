@@ -80,12 +80,6 @@ std::vector<Task> written(const fs::path& root, const Lab& lab, TaskKind kind) {
   return tasks;
 }
 
-/// What an untouched stage is told: that nobody has begun it. Where the task is to make code faster
-/// that is right as it is given, how slow that is.
-std::string untouched_verdict(const std::string& stage) {
-  return stage == "3.0" ? "STORES" : stage == "4.1" ? "BANK-CONFLICT" : kNotStarted;
-}
-
 /// Each stage of `lab` that has something to fill in, opened by itself in the solution.
 std::vector<Task> untouched(const fs::path& root, const Lab& lab) {
   std::vector<Task> tasks;
@@ -94,10 +88,12 @@ std::vector<Task> untouched(const fs::path& root, const Lab& lab) {
     std::set<std::string> stages;
     for (const auto& region : make_skeleton(read_file(file, 1u << 20)).regions)
       stages.insert(region.stage);
-    for (const std::string& stage : stages) {
-      tasks.push_back(new_task(lab, file, TaskKind::untouched, "untouched-" + stage));
-      tasks.back().stages = {stage};
-      tasks.back().expect = {untouched_verdict(stage)};
+    for (const std::string& id : stages) {
+      const Stage* const stage = lab.stage(id);
+      if (!stage) throw UserError(file.string() + ": no stage has the id " + id, exit_usage);
+      tasks.push_back(new_task(lab, file, TaskKind::untouched, "untouched-" + id));
+      tasks.back().stages = {id};
+      tasks.back().expect = {stage->untouched.empty() ? kNotStarted : stage->untouched};
     }
   }
   return tasks;

@@ -213,32 +213,38 @@ void Device::Impl::describe(LoadedModule& m, Kernel& k) const {
   // Those of bodies are in no device memory.
   m.placement.variables.resize(m.ptx.variables.size(), 0);
   const ptx::Function& f = m.ptx.functions[k.function];
-  k.info.mangled = f.name;
-  k.info.name = demangle(f.name);
-  for (const ptx::Parameter& p : f.params) {
-    k.info.params.push_back({p.offset, p.size, p.align});
-    k.info.param_bytes = std::max(k.info.param_bytes, p.offset + p.size);
-  }
-  const unsigned bound = (f.max_ntid[0] ? f.max_ntid[0] : 1) * (f.max_ntid[1] ? f.max_ntid[1] : 1) *
-                         (f.max_ntid[2] ? f.max_ntid[2] : 1);
-  k.info.max_threads_per_block = f.max_ntid[0] != 0 ? std::min(bound, model.max_threads_per_block)
-                                                    : model.max_threads_per_block;
   k.program = exec::decode(m.ptx, k.function, m.placement, exec::SharedAddresses::constant);
   const exec::Program& p = *k.program;
-  k.info.unsupported = p.unsupported;
-  k.info.static_shared_bytes = p.static_shared_bytes;
+  KernelInfo info;  // begins anew if an earlier attempt threw
+  info.mangled = f.name;
+  info.name = demangle(f.name);
+  for (const ptx::Parameter& param : f.params) {
+    info.params.push_back({param.offset, param.size, param.align});
+    info.param_bytes = std::max(info.param_bytes, param.offset + param.size);
+  }
+  info.max_threads_per_block = model.max_threads_per_block;
+  if (f.max_ntid[0] != 0) {
+    std::uint64_t bound = 1;
+    for (const std::uint32_t extent : f.max_ntid)
+      bound = std::min<std::uint64_t>(bound * std::max(extent, 1u), model.max_threads_per_block);
+    info.max_threads_per_block = static_cast<unsigned>(bound);
+  }
+  info.unsupported = p.unsupported;
+  info.static_shared_bytes = p.static_shared_bytes;
+  k.frame_bytes = 0;
   for (const exec::FunctionCode& code : p.functions) {
-    k.info.local_bytes_per_thread += code.local_bytes;
+    info.local_bytes_per_thread += code.local_bytes;
     k.frame_bytes += code.frame_bytes;
   }
   for (const std::uint32_t v : f.variables)
     if (m.ptx.variables[v].space == ptx::Space::constant)
-      k.info.const_bytes += static_cast<unsigned>(m.ptx.variables[v].size);
+      info.const_bytes += static_cast<unsigned>(m.ptx.variables[v].size);
   if (p.unsupported.empty()) {
     k.pressure = ptx::estimate_registers(m.ptx, f);
     k.pressure_known = true;
-    k.info.live_registers = k.pressure.estimate;
+    info.live_registers = k.pressure.estimate;
   }
+  k.info = std::move(info);
   k.known = true;
 }
 
@@ -293,7 +299,7 @@ DevicePtr Device::variable(ModuleId module, std::string_view mangled, std::size_
 
 void Device::set_max_dynamic_shared(ModuleId module, std::string_view mangled, unsigned bytes) {
   Kernel& k = impl_->kernel(module, mangled);
-  if (bytes + k.info.static_shared_bytes > impl_->model.shared_bytes_per_block_optin)
+  if (std::uint64_t{bytes} + k.info.static_shared_bytes > impl_->model.shared_bytes_per_block_optin)
     throw DeviceError(Status::invalid_value,
                       "'" + k.info.name + "' asks for " + std::to_string(bytes) +
                           " bytes of dynamic shared memory beside " +
@@ -561,6 +567,21 @@ LaunchReport empty_report(const KernelInfo& info, Dim3 grid, Dim3 block,
 
 }  // namespace
 
+namespace {
+
+/// A launch that does not come to its end, since an exception leaves it, has not changed memory.
+struct Undo {
+  memory::GlobalMemory& memory;
+  bool needed = true;
+  ~Undo() {
+    if (!needed) return;
+    memory.roll_back();
+    memory.commit();
+  }
+};
+
+}  // namespace
+
 LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid, Dim3 block,
                             unsigned dynamic_shared_bytes, std::span<const std::byte> args,
                             const LaunchOptions& options) {
@@ -595,6 +616,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
              {args.first(k.info.param_bytes), dynamic_shared_bytes, shared_bytes}, threads);
     });
   };
+  Undo undo{impl_->memory};
   if (options.note_touched)
     for (Region* a : impl_->memory.live()) a->launch.keeps_readers = true;
   std::vector<Finding> unset;
@@ -631,6 +653,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
     report.printf_output.clear();
   }
   impl_->memory.commit();
+  undo.needed = false;
   unwritten.keep_used(program, all.findings);
   if (options.count) exec::fold(*run, all.counters, report);
   report.findings = all.findings.report(options.max_findings_per_kind);

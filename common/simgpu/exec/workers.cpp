@@ -1,6 +1,8 @@
 #include "common/simgpu/exec/workers.hpp"
 
+#include <exception>
 #include <map>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -8,12 +10,40 @@
 
 namespace simgpu::exec {
 
+namespace {
+
+/// An exception stops the other workers, too, and is handed on: it must not end the process, as it
+/// would if it left a thread.
+void run_or_stop(Worker& worker, std::exception_ptr& thrown) noexcept {
+  try {
+    run_blocks(worker);
+  } catch (...) {
+    thrown = std::current_exception();
+    LaunchRun& l = *worker.launch;
+    {
+      const std::lock_guard lock(l.mutex);
+      l.stop = true;
+      l.running_blocks[worker.number] = UINT64_MAX;  // nobody waits for its block
+    }
+    l.lowest_changed.notify_all();
+  }
+}
+
+}  // namespace
+
 void run_on_threads(std::vector<std::unique_ptr<Worker>>& workers) {
+  std::vector<std::exception_ptr> thrown(workers.size());
   std::vector<std::thread> threads;
-  for (std::size_t k = 1; k < workers.size(); ++k)
-    threads.emplace_back([&workers, k] { run_blocks(*workers[k]); });
-  run_blocks(*workers[0]);
+  threads.reserve(workers.size());
+  try {
+    for (std::size_t k = 1; k < workers.size(); ++k)
+      threads.emplace_back([&, k] { run_or_stop(*workers[k], thrown[k]); });
+  } catch (const std::system_error&) {  // no more threads: those that run take all blocks
+  }
+  run_or_stop(*workers[0], thrown[0]);
   for (std::thread& t : threads) t.join();
+  for (const std::exception_ptr& one : thrown)
+    if (one) std::rethrow_exception(one);
 }
 
 std::vector<std::unique_ptr<Worker>> make_workers(LaunchRun& run, unsigned threads) {

@@ -13,7 +13,9 @@ namespace simgpu::exec {
 
 /// One for each host thread.
 std::vector<std::unique_ptr<Worker>> make_workers(LaunchRun& run, unsigned threads);
-/// Runs the blocks of a launch to their end, the first worker on the calling thread.
+/// Runs the blocks of a launch to their end, the first worker on the calling thread. With fewer
+/// threads than workers if the system gives no more. Rethrows what a worker threw (std::bad_alloc)
+/// once all of them have stopped.
 void run_on_threads(std::vector<std::unique_ptr<Worker>>& workers);
 
 /// Runs a launch that `begin` makes of an empty one, from the memory as it was before it: once more

@@ -179,6 +179,9 @@ TEST_CASE("the opt-in for large dynamic shared memory", "[robustness]") {
   CHECK(launch(100001) == Status::invalid_value);
   CHECK(status_of([&] { gpu.device.set_max_dynamic_shared(gpu.module, "simple", 163840 * 2); }) ==
         Status::invalid_value);
+  // With the kernel's own arrays that is 39,999 modulo 2^32.
+  CHECK(status_of([&] { gpu.device.set_max_dynamic_shared(gpu.module, "fixed", UINT32_MAX); }) ==
+        Status::invalid_value);
   CHECK(status_of([&] { gpu.device.set_max_dynamic_shared(gpu.module, "none", 1); }) ==
         Status::invalid_device_function);
 }

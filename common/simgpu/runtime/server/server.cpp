@@ -18,9 +18,10 @@ using protocol::Reply;
 using wire::Message;
 using wire::Received;
 
-constexpr std::size_t kMaxErrors = 64;
-constexpr std::size_t kMaxRefusals = 64;
+constexpr std::size_t kMaxErrors = 64, kMaxRefusals = 64;
 constexpr std::size_t kMaxTransfers = 100000;
+/// Bytes that even the shortest row of a copy counts as: it takes as long as they would.
+constexpr std::uint64_t kLeastTransfer = 256;
 /// What the reports of one call may hold together: four thousand launches of a kernel with a
 /// thousand lines fill the memory of whoever receives them. Counts are always complete.
 constexpr std::size_t kMaxReportLines = 100000;  ///< and as many samples
@@ -249,7 +250,7 @@ struct Server::Impl {
   }
 
   void count_transfer(Transfer::Kind kind, DevicePtr dst, DevicePtr src, std::uint64_t bytes) {
-    transfer_bytes += bytes;
+    transfer_bytes += std::max(bytes, kLeastTransfer);
     if (transfer_bytes > policy.transfer_bytes) {
       forbid("cudaMemcpy, cudaMemset",
              "one call may move at most " + std::to_string(policy.transfer_bytes) + " bytes");
@@ -441,7 +442,6 @@ struct Server::Impl {
 
   void copy(const protocol::Copy& request) {
     const auto [dst, src, bytes, dst_pitch, src_pitch, rows] = request;
-    // Every row moves bytes, of which a call may move so many.
     if (rows != 1 && (bytes == 0 || std::min(dst_pitch, src_pitch) < bytes))
       throw Failure{cudaErrorInvalidPitchValue, "a row is wider than the pitch"};
     for (std::uint64_t row = 0; row < rows; ++row)

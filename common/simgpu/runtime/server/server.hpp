@@ -54,7 +54,9 @@ struct Policy {
   unsigned requests = 200000;                ///< of every kind
   unsigned live_allocations = 256;
   std::uint64_t live_bytes = 1ull << 30;
-  std::uint64_t transfer_bytes = 8ull << 30;  ///< sum of device-to-device copies and memsets
+  /// Sum of device-to-device copies and memsets; of a copy in two dimensions, by rows, and a row
+  /// counts as 256 bytes at least.
+  std::uint64_t transfer_bytes = 8ull << 30;
   LaunchOptions launch;  ///< checks, counters, instruction budget of each launch
   /// Asked when a runner's patience is over: true if it was kept from running, by other work on the
   /// machine, and should get more time. Empty: wall time alone decides.

@@ -126,7 +126,8 @@ cudaError_t run_copy(State& state, const char* call, Copy c) {
   if (c.width == 0 || c.height == 0) return cudaSuccess;
   const InFlight::Pause pause;
   // Rows without gaps are one long row.
-  if (c.height > 1 && c.dst_pitch == c.width && c.src_pitch == c.width) {
+  if (c.height > 1 && c.dst_pitch == c.width && c.src_pitch == c.width &&
+      c.height <= SIZE_MAX / c.width) {
     c.width *= c.height;
     c.height = 1;
   }
@@ -165,7 +166,7 @@ cudaError_t run_fill(State& state, const char* call, void* ptr, std::size_t pitc
   if (height > 1 && pitch < width) {
     return state.fail(call, cudaErrorInvalidPitchValue, "a row is wider than the pitch");
   }
-  if (height > 1 && pitch == width) {
+  if (height > 1 && pitch == width && height <= SIZE_MAX / width) {
     width *= height;
     height = 1;
   }
@@ -355,7 +356,9 @@ cudaError_t cudaHostRegister(void* ptr, size_t bytes, unsigned int flags) {
   if (!state.host_ranges.emplace(address, HostRange{bytes}).second) {
     return state.fail("cudaHostRegister", cudaErrorHostMemoryAlreadyRegistered);
   }
-  return state.done("cudaHostRegister", state.mapped.adopt(state.backend(), ptr, bytes));
+  const cudaError_t error = state.mapped.adopt(state.backend(), ptr, bytes);
+  if (error != cudaSuccess) state.host_ranges.erase(address);
+  return state.done("cudaHostRegister", error);
 }
 
 cudaError_t cudaHostUnregister(void* ptr) {

@@ -56,6 +56,14 @@ int main() {
   std::printf("%s\n", cudaGetErrorName(cudaMemcpy(window, nullptr, 4, cudaMemcpyHostToDevice)));
   std::printf("%s\n", cudaGetErrorName(cudaMemcpy(nullptr, nullptr, 0, cudaMemcpyHostToDevice)));
   std::printf("%s\n", cudaGetErrorName(cudaFree(small)));
+  // 2^64 bytes: more than a size_t can say.
+  const size_t huge = size_t{1} << 32;
+  std::printf("%s\n", cudaGetErrorName(cudaMemcpy2D(a, huge, window, huge, huge, huge, cudaMemcpyDeviceToDevice)));
+  std::printf("%s\n", cudaGetErrorName(cudaMemset2D(window, huge, 0, huge, huge)));
+  // What could not be registered is not, and may be tried again.
+  std::printf("%d\n", cudaHostRegister(small, huge + huge, 0) != cudaSuccess);
+  std::printf("%s\n", cudaGetErrorName(cudaHostRegister(small, sizeof small, 0)));
+  std::printf("%s\n", cudaGetErrorName(cudaHostUnregister(small)));
   (void)cudaGetLastError();
   CHECK(cudaFree(a));
   CHECK(cudaFree(b));

@@ -64,6 +64,10 @@ for kind in canvas moodle; do
 done
 says "who was not graded is not exported" 'not exported: infra: INFRA_ERROR' "$python" grader/course/exports/export.py "$exports" canvas
 fails "no grades yet is one clear error" 4 'First: make grade' "$python" grader/course/exports/export.py "$scratch/nothing" canvas
+mkdir -p "$scratch/damaged" && echo '{"students": [' >"$scratch/damaged/grades.json"
+fails "so is a damaged one" 4 'error: .*grades.json is damaged' "$python" grader/course/exports/export.py "$scratch/damaged" canvas
+echo '{"students": [{"student": "ann", "status": "GRADED", "roster": {"sid": "1"}, "result": "results/ann.json"}]}' >"$scratch/damaged/grades.json"
+fails "and a result that is not there" 3 'nothing was exported: .*results/ann.json' "$python" grader/course/exports/export.py "$scratch/damaged" gradescope
 fails "an unknown format, too" 2 'EXPORT=excel: choose canvas, moodle or gradescope' make help EXPORT=excel
 
 # ---- Gradescope: results that are there already, handed back

@@ -55,6 +55,7 @@ print(next(one["of"] for one in json.load(open(sys.argv[1])) if one["copy"] == s
 cp -r "$scratch/class/class/$(original c00)" "$scratch/term/old"
 "$grade" --root . --build "$build" "$scratch/class/class" --collect --out "$scratch/now" >/dev/null
 "$grade" --root . --build "$build" "$scratch/term" --collect --out "$scratch/then" >/dev/null
+fails "a folder that make collect did not write is one line" 1 '^error: .*intake.json' "$python" grader/course/similar/similar.py "$scratch" "$scratch/nowhere"
 similar() { "$python" grader/course/similar/similar.py "$scratch/now" "$scratch/pages" "$@"; }
 says "a copy is in the list" "<b>evil.*$(original c00)|$(original c00).*<b>evil" similar
 says "an earlier term's too" "earlier: old.*$(original c00)|$(original c00).*earlier: old" similar --previous "$scratch/then"

@@ -94,6 +94,8 @@ def run(folder, kind, assignment):
             document = json.load(text)
     except OSError as error:
         raise Refusal(f"cannot read {path}: {error.strerror}. First: make grade SUBMISSIONS=folder OUT={folder}") from None
+    except ValueError as error:
+        raise Refusal(f"{path} is damaged: {error}. Run make grade again") from None
     graded = [one for one in document["students"] if one["status"] in GRADED]
     waiting = [f"{one['student']}: {one['status']}" for one in document["students"] if one["status"] not in GRADED]
     out = os.path.join(folder, "export")
@@ -124,6 +126,9 @@ def main():
     except Refusal as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(4)
+    except (OSError, ValueError) as error:  # a result that is not there or damaged, a folder that cannot be written to
+        print(f"error: nothing was exported: {error}", file=sys.stderr)
+        sys.exit(3)
 
 
 if __name__ == "__main__":

@@ -135,6 +135,13 @@ def main():
     parser.add_argument("--previous")
     parser.add_argument("--skeletons", default=".")
     options = parser.parse_args()
+    try:
+        run(options)
+    except (OSError, ValueError) as error:
+        sys.exit(f"error: {error}. The folders must be what make collect wrote, and OUT one that can be written to")
+
+
+def run(options):
     submissions, names = submissions_in(options.collected)
     count = len(submissions)
     earlier = {}

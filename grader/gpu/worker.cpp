@@ -98,7 +98,7 @@ struct TimingWorker::State {
                 : fmt::format("left with status {}", WEXITSTATUS(process.status()));
     const std::string said = printable(process.errors());
     throw InfraError(fmt::format("the timing worker {} ({}){}{}", end, during,
-                                 said.empty() ? "" : ": ", said.substr(0, 400)));
+                                 said.empty() ? "" : ": ", first_bytes(said, 400)));
   }
 
   template <typename Reply, typename Request>

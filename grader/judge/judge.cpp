@@ -213,15 +213,16 @@ bool answer_right(const Stage& stage, LabBench& bench, StageResult& result, bool
                                                     : Verdict::runtime_error;
   result.diagnosis = "ANSWER";
   result.file = bench.unit(stage.rung).shown_path;
+  const std::string shortened(first_bytes(answer, 40));
   result.headline =
       outcome.end != CallEnd::returned ? text("ANSWER.died", {{"function", stage.answer->function}})
       : answer.empty() ? text("ANSWER.empty", {{"function", stage.answer->function}})
-      : prediction     ? text("ANSWER.prediction.wrong", {{"function", stage.answer->function},
-                                                          {"answer", answer.substr(0, 40)},
-                                                          {"line", line},
-                                                          {"rung", stage.answer->rung}})
-                       : text("ANSWER.wrong",
-                              {{"function", stage.answer->function}, {"answer", answer.substr(0, 40)}});
+      : prediction
+          ? text("ANSWER.prediction.wrong", {{"function", stage.answer->function},
+                                             {"answer", shortened},
+                                             {"line", line},
+                                             {"rung", stage.answer->rung}})
+          : text("ANSWER.wrong", {{"function", stage.answer->function}, {"answer", shortened}});
   result.line = line;
   result.next_step = text(prediction ? "ANSWER.prediction.next" : "ANSWER.next");
   return false;

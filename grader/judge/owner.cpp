@@ -8,7 +8,7 @@
 namespace grader {
 namespace {
 
-/// Neither a preprocessor's line nor blank, a comment or an access specifier.
+/// A brace in the first column, which ends a function.
 bool ends_block(const std::string& line) {
   return !line.empty() && line.front() == '}';
 }
@@ -94,9 +94,9 @@ std::vector<std::string> shared_arrays(const std::string& source, unsigned of_li
     const std::size_t from = find_word(code, "__shared__");
     if (from == std::string::npos) continue;
     for (std::size_t i = from; i < code.size(); ++i) {
-      if (code[i] != '[' || !in_a_name(code[i - 1])) continue;
+      if (code[i] != '[' || i == from || !in_a_name(code[i - 1])) continue;
       std::size_t begin = i;
-      while (in_a_name(code[begin - 1])) --begin;
+      while (begin > from && in_a_name(code[begin - 1])) --begin;
       names.push_back(code.substr(begin, i - begin));
     }
   }

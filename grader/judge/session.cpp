@@ -28,20 +28,20 @@ constexpr std::uint64_t worker_memory = 12ull << 30;
 // allocations.
 constexpr std::uint64_t leak_restart = 64;
 
-/// While it was started and read the PTX.
+/// The device worker died before it could be asked anything: as it started or read the PTX.
 struct WorkerDied : InfraError {
   WorkerDied(const std::string& message, bool outside)
       : InfraError(message), from_outside(outside) {}
   bool from_outside;
 };
 
-/// What libstdc++ says, and on which channel, of a program that asked for more memory than there is.
+/// By what libstdc++ writes to stderr when a program does not catch std::bad_alloc.
 bool died_for_memory(const std::string& errors) {
   return errors.find("terminate called after throwing an instance of 'std::bad_alloc'") !=
          std::string::npos;
 }
 
-// Of what may have been ended from outside.
+// How often we try what something outside may have ended.
 constexpr int tries = 3;
 
 }  // namespace
@@ -216,7 +216,7 @@ Session::Ending Session::end_worker(const std::string& what) {
   const std::string said = printable(pair_->worker.errors());
   Ending ending;
   ending.message = fmt::format("the device worker {} ({}){}{}", how, what, said.empty() ? "" : ": ",
-                               said.substr(0, 300));
+                               first_bytes(said, 300));
   // Out of memory, an exception, a crash in the interpreter: PTX can bring these about.
   ending.from_outside =
       !dead || pair_->worker.vanished() || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);

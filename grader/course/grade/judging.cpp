@@ -137,7 +137,8 @@ Record Judging::judge_once(const std::string& key, const Trial& trial) {
   if (WIFSIGNALED(ran.status))
     return record_of_failure("the judge died of " + signal_name(WTERMSIG(ran.status)));
   if (ran.capped) return record_of_failure("the result is too large");
-  if (ran.output.empty()) return record_of_failure(printable(ran.errors).substr(0, 500));
+  if (ran.output.empty())
+    return record_of_failure(std::string(first_bytes(printable(ran.errors), 500)));
   Record record = Record::parse(ran.output);
   record["status"] = name_of(GradeStatus::graded);
   name_gpu(record);

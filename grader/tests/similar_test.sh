@@ -32,6 +32,14 @@ same "names, comments, layout, numbers and i++ make no difference" "$(prints "$s
 holds "there are fingerprints" test "$(prints "$scratch/one.cu")" != "[]"
 holds "other code has others" test "$(prints "$scratch/one.cu")" != "$(prints "$scratch/other.cu")"
 
+for opened in '/* x ' 'R"(x '; do
+    "$python" -c 'import sys; print(sys.argv[1] * 200000)' "$opened" >"$scratch/open.cu"
+    same "what is never closed is read once: $opened" 0 "$(timeout 20 "$python" -c 'import sys
+sys.path.insert(0, "grader/course/similar")
+import winnow
+winnow.fingerprints(open(sys.argv[1]).read())' "$scratch/open.cu" >&2; echo $?)"
+done
+
 # ---- one text for most of a small class: what everybody has weighs nothing, and yet nobody writes it twice
 for who in ann ben cat dan; do
     mkdir -p "$scratch/small/$who/lab1_naive"

@@ -9,9 +9,10 @@ import zlib
 K = 12
 WINDOW = 6
 
+# What is never closed goes to the end of the text: else each "/*" of a file without "*/" would be searched to the end.
 TOKEN = re.compile(r"""
-    (?P<skip>\s+|//(?:\\\n|[^\n])*|/\*.*?\*/|^[ \t]*\#[ \t]*(?:include|pragma)[^\n]*)
-  | (?P<string>R"\((?:.|\n)*?\)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
+    (?P<skip>\s+|//(?:\\\n|[^\n])*|/\*.*?(?:\*/|\Z)|^[ \t]*\#[ \t]*(?:include|pragma)[^\n]*)
+  | (?P<string>R"\(.*?(?:\)"|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
   | (?P<number>\.?\d(?:[eEpP][+-]|[\w.'])*)
   | (?P<word>[A-Za-z_]\w*)
   | (?P<sign><<<|>>>|<<=|>>=|\+\+|--|->|&&|\|\||[-+*/%&|^=!<>]=|<<|>>|::|.)

@@ -263,15 +263,24 @@ Process::~Process() {
 
 bool Process::reap(bool block) {
   if (dead_ || pid_ <= 0) return true;
+  siginfo_t death{};
+  int asked;
+  do {
+    asked =
+        ::waitid(P_PID, static_cast<id_t>(pid_), &death, WEXITED | WNOWAIT | (block ? 0 : WNOHANG));
+  } while (asked < 0 && errno == EINTR);
+  if (asked == 0 && death.si_pid == 0) return false;
+  // The group outlives its leader, so forked children are ended here, and not once the leader is
+  // reaped: its id, which is the group's, may then be somebody else's.
+  if (asked == 0) ::kill(-pid_, SIGKILL);
   rusage usage{};
   const auto seconds = [](const timeval& time) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
   };
   pid_t got;
   do {
-    got = ::wait4(pid_, &status_, block ? 0 : WNOHANG, &usage);
+    got = ::wait4(pid_, &status_, 0, &usage);
   } while (got < 0 && errno == EINTR);
-  if (got == 0) return false;
   dead_ = true;
   if (boxed_) {
     read_report(0);
@@ -374,17 +383,16 @@ bool Process::drain_until_readable(int fd, std::chrono::milliseconds timeout) {
 }
 
 void Process::kill() {
-  if (pid_ <= 0) return;
-  if (boxed_ && !dead_) {
+  if (pid_ <= 0 || dead_) return;
+  if (boxed_) {
     // With process 1 the kernel ends everything in the box before bubblewrap hears of it.
     if (const pid_t init = only_child(pid_); init > 0 && ::kill(init, SIGKILL) == 0)
       wait(std::chrono::seconds(5));
   }
-  ::kill(-pid_, SIGKILL);  // the group outlives its leader: forked children die too
-  if (!dead_) {
-    ::kill(pid_, SIGKILL);
-    reap(true);
-  }
+  if (dead_) return;
+  ::kill(-pid_, SIGKILL);
+  ::kill(pid_, SIGKILL);  // by its own id, too: it may not have a group of its own yet
+  reap(true);
 }
 
 RunResult run_process(const ProcessSpec& spec, std::chrono::milliseconds timeout) {

@@ -1,5 +1,5 @@
 // Child processes as a grader needs them: an emptied environment, no inherited descriptors, limits,
-// capped output, and a death that nobody can forget.
+// capped output, and a certain end.
 #pragma once
 
 #include <sys/types.h>
@@ -59,14 +59,15 @@ class Process {
   /// Waits until `fd` can be read (or is closed), draining the child's output meanwhile: a child
   /// that prints a lot must not block on a full pipe. False: the time is up.
   bool drain_until_readable(int fd, std::chrono::milliseconds timeout);
-  /// SIGKILL to the whole group, or to process 1 of the box and so to all of it, then reaps.
+  /// SIGKILL to the whole group, or to process 1 of the box and so to all of it, then reaps. Does
+  /// nothing once the child is dead: its group was ended then.
   void kill();
   /// The program's own process id as seen from here: a box's once it runs, which is waited for.
   /// -1: cannot be told.
   pid_t program_pid();
   /// Why a box did not come to run its program; "" = it did, or is no box. Holds once it is dead.
   std::string box_trouble() const;
-  /// A box that ended without a word about its program: somebody outside ended it.
+  /// The box ended without reporting on its program: something outside ended it.
   bool vanished() const { return boxed_ && dead_ && !reported_; }
   int status() const { return status_; }  ///< as waitpid gives it
   /// Processor time of the program and of what it waited for. Holds once it is dead.
@@ -104,9 +105,9 @@ struct RunResult {
 /// Runs to the end, or kills after `timeout`.
 RunResult run_process(const ProcessSpec& spec, std::chrono::milliseconds timeout);
 
-/// The same for a program that does not end itself by SIGKILL: if one comes before the processor
-/// time is used up, or the box is gone, somebody outside did it, and the program runs again. Throws
-/// InfraError when that happens three times.
+/// The same for a program that does not kill itself: a SIGKILL before its processor time is used up,
+/// or a box that is gone, comes from outside, so the program runs again. Throws InfraError when that
+/// happens three times.
 RunResult run_to_its_own_end(const ProcessSpec& spec, std::chrono::milliseconds timeout);
 
 /// "SIGSEGV (invalid memory access)"; "signal 42" for what has no common name.

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <string>
 #include <utility>
@@ -64,6 +65,21 @@ TEST_CASE("output is capped, time is limited, groups die together") {
   const RunResult late = run_process(shell("sleep 30 & sleep 30"), milliseconds(200));
   CHECK(late.timed_out);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+}
+
+TEST_CASE("what a program leaves running is ended with it, while its group is surely its own") {
+  Process process(shell("sleep 30 & echo $!"));
+  REQUIRE(process.wait(milliseconds(5000)));
+  const std::string left = process.output().substr(0, process.output().find('\n'));
+  const auto state = [&] {  // 'Z': nobody has reaped it yet
+    std::ifstream file("/proc/" + left + "/stat");
+    std::string text;
+    std::getline(file, text);
+    const auto name = text.rfind(')');
+    return name == std::string::npos ? 'Z' : text.at(name + 2);
+  };
+  for (int i = 0; i < 200 && state() != 'Z'; ++i) ::usleep(10000);
+  CHECK(state() == 'Z');
 }
 
 TEST_CASE("what somebody outside kills runs again, what only says so does not") {

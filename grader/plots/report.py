@@ -366,4 +366,8 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except (OSError, ValueError) as problem:  # a damaged file of counts, a folder that cannot be written to
+        print(f"error: no report: {problem}", file=sys.stderr)
+        sys.exit(3)

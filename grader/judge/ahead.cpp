@@ -2,16 +2,16 @@
 
 namespace grader {
 
-Turn::Held::~Held() {
-  if (!turn_) return;
+SessionLock::Held::~Held() {
+  if (!lock_) return;
   {
-    const std::lock_guard lock(turn_->guard_);
-    turn_->held_ = false;
+    const std::lock_guard lock(lock_->guard_);
+    lock_->held_ = false;
   }
-  turn_->free_.notify_all();
+  lock_->free_.notify_all();
 }
 
-Turn::Held Turn::take_for_judge() {
+SessionLock::Held SessionLock::take_for_judge() {
   std::unique_lock lock(guard_);
   ++judges_waiting_;
   free_.wait(lock, [this] { return !held_; });
@@ -20,7 +20,7 @@ Turn::Held Turn::take_for_judge() {
   return Held(*this);
 }
 
-Turn::Held Turn::take_for_strand() {
+SessionLock::Held SessionLock::take_for_strand() {
   std::unique_lock lock(guard_);
   free_.wait(lock, [this] { return !held_ && judges_waiting_ == 0; });
   held_ = true;

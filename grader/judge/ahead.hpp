@@ -1,7 +1,7 @@
-// Working ahead. Somebody waits for `make check`: so the sessions need not wait for each other at the
-// end of each stage. Each works through its stages in order, as fast as it can, and the judge, who
-// decides one stage after the other, finds the results there. What is found does not depend on who
-// was first: every call has data of its own, and a session makes its calls in the same order.
+// Working ahead, so that `make check` takes less time: sessions do not wait for each other at the end
+// of each stage. Each works through its stages in order, and the judge, who decides stage by stage,
+// finds the results there. They do not depend on who was first, since every call has its own data and
+// each session makes its calls in the same order.
 #pragma once
 
 #include <atomic>
@@ -14,20 +14,20 @@
 
 namespace grader {
 
-/// Who may use a session now: the thread that works ahead with it, or the judge, who goes first.
-class Turn {
+/// A lock on a session, for the thread that works ahead with it and for the judge, who goes first.
+class SessionLock {
  public:
   class Held {
    public:
-    explicit Held(Turn& turn) : turn_(&turn) {}
-    Held(Held&& other) noexcept : turn_(std::exchange(other.turn_, nullptr)) {}
+    explicit Held(SessionLock& lock) : lock_(&lock) {}
+    Held(Held&& other) noexcept : lock_(std::exchange(other.lock_, nullptr)) {}
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
     Held& operator=(Held&&) = delete;
     ~Held();
 
    private:
-    Turn* turn_;
+    SessionLock* lock_;
   };
 
   Held take_for_judge();
@@ -41,19 +41,20 @@ class Turn {
   unsigned judges_waiting_ = 0;
 };
 
-/// What has become of the stages of one lab, as threads tell each other.
+/// Where the threads that work on one lab tell each other what has become of its stages. A strand is
+/// such a thread's work with one session.
 class StageBoard {
  public:
-  /// One more strand of work will end().
+  /// Each strand calls these once.
   void begin();
   void end();
-  /// A strand has no more to do for this stage, on which it has worked so long. Every strand says so of
-  /// each of its stages, also where it was told to stop.
+  /// The strand has finished with this stage, after so many seconds of work. It says so of each of its
+  /// stages, even after stop().
   void done(const std::string& strand, const std::string& stage, double seconds);
-  /// Waits for done(). The seconds that it told.
+  /// Waits for done() and returns its seconds.
   double wait(const std::string& strand, const std::string& stage);
 
-  /// Did not pass: what needs it need not be tried.
+  /// The stage did not pass, so stages that need it need not be tried.
   void fail(const std::string& stage);
   bool failed(const std::string& stage) const;
 

@@ -260,7 +260,7 @@ bool judge_goals(const Stage& stage, LabBench& bench, StageResult& result) {
         Case{run.at, 0, 0, 0, false}, run.type, run.measured->failure, {}, {}, 0};
     CHECK_THAT(Seen{&counted}, IsRight());
     if (run.measured->failure) {
-      const Turn::Held held = bench.turn(stage.rung, run.type);
+      const SessionLock::Held held = bench.lock(stage.rung, run.type);
       describe_failure(result, bench.unit(stage.rung).shown_path,
                        *bench.check(stage.rung, run.type), counted, counted);
       return false;
@@ -372,7 +372,7 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
       not_started(stage, result, bench, todo);
       return;
     }
-    const Turn::Held held = bench.turn(stage.rung, chosen->type);
+    const SessionLock::Held held = bench.lock(stage.rung, chosen->type);
     describe_failure(result, bench.unit(stage.rung).shown_path,
                      *bench.check(stage.rung, chosen->type), *pick.smallest(), *chosen);
     if (stage.answer && answered)

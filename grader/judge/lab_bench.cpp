@@ -84,8 +84,8 @@ LabBench::Seat& LabBench::first_seat() {
   return seat(lab_.rungs.front().name, lab_.rungs.front().types.front());
 }
 
-Turn::Held LabBench::turn(const std::string& rung, const std::string& type) {
-  return seat(rung, type).turn.take_for_judge();
+SessionLock::Held LabBench::lock(const std::string& rung, const std::string& type) {
+  return seat(rung, type).lock.take_for_judge();
 }
 
 void LabBench::end_stage() {
@@ -94,7 +94,7 @@ void LabBench::end_stage() {
 }
 
 AskOutcome LabBench::ask(const std::string& function) {
-  const Turn::Held held = first_seat().turn.take_for_judge();
+  const SessionLock::Held held = first_seat().lock.take_for_judge();
   return first_seat().session.ask(function);
 }
 
@@ -180,7 +180,7 @@ std::vector<const CaseResult*> LabBench::try_cases(const Stage& stage,
       results.push_back(nullptr);
       continue;
     }
-    const std::optional<Turn::Held> held = take();
+    const std::optional<SessionLock::Held> held = take();
     if (!held) break;
     results.push_back(&checked.check(shape));
     if (rule.stop_after(*results.back())) break;
@@ -197,10 +197,10 @@ double LabBench::work_on(Seat& seat, const Stage& stage, const std::vector<Case>
   }
   double waited = 0;
   const auto begin = Clock::now();
-  const Take take = [&]() -> std::optional<Turn::Held> {
+  const Take take = [&]() -> std::optional<SessionLock::Held> {
     if (board_.stopped()) return {};
     const auto asked = Clock::now();
-    Turn::Held held = seat.turn.take_for_strand();
+    SessionLock::Held held = seat.lock.take_for_strand();
     waited += since(asked);
     return held;
   };
@@ -209,7 +209,7 @@ double LabBench::work_on(Seat& seat, const Stage& stage, const std::vector<Case>
   for (const GoalRun& goal : goals_of(stage)) {
     if (board_.failed(stage.id)) break;
     if (goal.type != type) continue;
-    const std::optional<Turn::Held> held = take();
+    const std::optional<SessionLock::Held> held = take();
     if (!held) break;
     checked->measure(goal.at, goal.doubled);
   }
@@ -239,7 +239,7 @@ std::map<std::string, std::vector<const CaseResult*>> LabBench::run_cases(
     auto& list = results[type];
     if (!check(stage.rung, type)) continue;
     jobs.push_back([this, &stage, &type, &list, &cases] {
-      list = try_cases(stage, cases, type, [&] { return std::optional(turn(stage.rung, type)); });
+      list = try_cases(stage, cases, type, [&] { return std::optional(lock(stage.rung, type)); });
     });
   }
   run(jobs);
@@ -276,7 +276,7 @@ std::vector<LabBench::GoalRun> LabBench::run_goals(const Stage& stage) {
     RungCheck* const checked = check(stage.rung, type);
     if (!checked) continue;
     jobs.push_back([this, &stage, checked, &type = type, &list = list] {
-      const Turn::Held held = turn(stage.rung, type);
+      const SessionLock::Held held = lock(stage.rung, type);
       for (auto* run : list) run->measured = &checked->measure(run->at, run->doubled);
     });
   }
@@ -288,7 +288,7 @@ std::optional<ConflictDegree> LabBench::measure_answer(const Answer& answer) {
   const std::string& type = lab_.rung(answer.rung).main_type();
   RungCheck* const checked = check(answer.rung, type);
   if (!checked) return {};
-  const Turn::Held held = turn(answer.rung, type);
+  const SessionLock::Held held = lock(answer.rung, type);
   const Extents at{2 * lab_.tile_size("BM", 16), 2 * lab_.tile_size("BN", 16),
                    2 * lab_.tile_size("BK", 16)};
   const Measured& measured = checked->measure(at);

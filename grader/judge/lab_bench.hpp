@@ -32,27 +32,28 @@ class LabBench {
   LabBench(const LabBench&) = delete;
   LabBench& operator=(const LabBench&) = delete;
 
-  /// The first session's load(), before anything else; what its worker takes, no other has to read in
-  /// full, nor it what is `known`.
+  /// Call this first: load() of the first session. PTX that its worker accepts, and what is `known`, need
+  /// not be parsed in full again.
   std::vector<SourceUnit> load(std::vector<bool> known);
-  /// Has the pool work through these stages, each with its cases, ahead of whoever asks for results
-  /// (grader/judge/ahead.hpp). Does nothing where nobody waits, with one core, and with a stranger's
-  /// code, whose processes end with each stage.
+  /// Lets the pool work through these stages and their cases ahead of whoever asks for results
+  /// (grader/judge/ahead.hpp). Does nothing with one core, or in `make grade`, where students are graded
+  /// side by side and processes end with each stage.
   using StageCases = std::vector<std::pair<const Stage*, std::vector<Case>>>;
   void begin_ahead(StageCases stages);
   void stop_ahead() { board_.stop(); }
-  /// A stage has not passed: what needs it is not worked on ahead.
+  /// The stage did not pass: those that need it are not worked on ahead.
   void failed(const Stage& stage) { board_.fail(stage.id); }
-  /// Seconds of work on stages that the judge did not wait for, since this was last asked.
+  /// Seconds of work that was done ahead, without the judge waiting, since the last call of this.
   double seconds_ahead() { return std::exchange(seconds_ahead_, 0); }
 
   /// The check of one rung in one type; null if the launcher is not defined.
   RungCheck* check(const std::string& rung, const std::string& type) const;
   const EntryPoint* entry(const std::string& name) const;
-  /// Held by whoever uses a check, or its session, beside what works ahead. Not while waiting for that.
-  Turn::Held turn(const std::string& rung, const std::string& type);
+  /// Hold this while using a check or its session, which another thread may be using to work ahead; but
+  /// not while waiting for that thread.
+  SessionLock::Held lock(const std::string& rung, const std::string& type);
   AskOutcome ask(const std::string& function);
-  /// A stranger's processes end with the stage: nothing that they remember serves the next.
+  /// Ends a stranger's processes, so that one stage cannot leave anything for the next.
   void end_stage();
 
   /// Results by type, one per case in order, each type in its own session and types side by side.
@@ -81,29 +82,29 @@ class LabBench {
   const SourceUnit& unit(const std::string& rung) const;
 
  private:
-  /// A session and who uses it now. One serves all rungs of a type; working ahead, those of a type in
-  /// a file; boxed, a single entry.
+  /// A session and its lock. One serves all rungs of a type; when working ahead, those of a type in one
+  /// file; if boxed, a single entry.
   struct Seat {
     Seat(const Build& build, const SessionConfig& config) : session(build, config) {}
     Session session;
-    Turn turn;
+    SessionLock lock;
   };
   std::string seat_name(const std::string& rung, const std::string& type) const;
   Seat& seat(const std::string& rung, const std::string& type);
   Seat& first_seat();
-  /// Tries the cases of a stage in one type until one failed that can be explained; null stands for
-  /// one that is judged in another type only. `take`: whoever asks takes the session for each; nothing:
-  /// no more of them.
-  using Take = std::function<std::optional<Turn::Held>()>;
+  /// Tries the cases of a stage in one type until one fails that can be explained; null stands for a
+  /// case that is judged in another type only. `take` locks the session for each case; no lock means
+  /// stop.
+  using Take = std::function<std::optional<SessionLock::Held>()>;
   std::vector<const CaseResult*> try_cases(const Stage& stage, const std::vector<Case>& cases,
                                            const std::string& type, const Take& take);
-  /// All stages that one seat serves; one of them, with the seconds that it took.
+  /// Works on all stages that a seat serves; on one of them, returning the seconds it took.
   void work_ahead(const std::string& name);
   double work_on(Seat& seat, const Stage& stage, const std::vector<Case>& cases,
                  const std::string& type);
-  /// Waits until that has been done for a stage.
+  /// Waits until the stage has been worked on ahead.
   void wait_for(const Stage& stage);
-  /// Side by side; what has been worked on ahead, one after the other.
+  /// Runs the jobs side by side, or one after the other if their results are there already.
   void run(const std::vector<std::function<void()>>& jobs);
   std::vector<GoalRun> goals_of(const Stage& stage) const;
 
@@ -117,7 +118,7 @@ class LabBench {
   StageCases stages_;  ///< to be worked on ahead
   StageBoard board_;
   double seconds_ahead_ = 0;
-  /// By seat_name(), and by entry. All are made in load(): from then on strands look them up, too.
+  /// By seat_name() and by entry. Complete after load(), since several threads look them up then.
   std::map<std::string, std::unique_ptr<Seat>> seats_;
   std::map<std::string, std::unique_ptr<RungCheck>> checks_;
 };

@@ -68,19 +68,19 @@ TEST_CASE("what is found ahead is what is found stage by stage", "[grade]") {
 }
 
 TEST_CASE("the judge gets a session before what works ahead takes it again") {
-  Turn turn;
+  SessionLock lock;
   std::atomic<bool> over = false;
   std::atomic<int> taken = 0;
   std::thread ahead([&] {
     while (!over) {
-      const Turn::Held held = turn.take_for_strand();
+      const SessionLock::Held held = lock.take_for_strand();
       ++taken;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   });
   for (int i = 0; i < 20; ++i) {
     const int before = taken;
-    const Turn::Held held = turn.take_for_judge();
+    const SessionLock::Held held = lock.take_for_judge();
     CHECK(taken - before <= 2);  // the one that was held, and one that had begun to take it
     const int during = taken;
     std::this_thread::sleep_for(std::chrono::milliseconds(2));

@@ -116,18 +116,18 @@ TEST_CASE("submissions are spread over the GPUs, and a second try goes to anothe
   Gpus gpus(two, "CUDA 13.0");
   CHECK(gpus.about() == "NVIDIA H200, NVIDIA T4, CUDA 13.0");
   {
-    const Gpus::Turn first(gpus, ""), second(gpus, "");
+    const Gpus::Lease first(gpus, ""), second(gpus, "");
     CHECK(first.name() != second.name());
-    const Gpus::Turn third(gpus, "GPU-1"), fourth(gpus, "GPU-1");
+    const Gpus::Lease third(gpus, "GPU-1"), fourth(gpus, "GPU-1");
     CHECK(third.name() == "GPU-2");
     CHECK(fourth.name() == "GPU-2");
-    const Gpus::Turn fifth(gpus, "");
+    const Gpus::Lease fifth(gpus, "");
     CHECK(fifth.name() == "GPU-1");  // GPU-2 has three
   }
-  const Gpus::Turn again(gpus, "GPU-2");
+  const Gpus::Lease again(gpus, "GPU-2");
   CHECK(again.name() == "GPU-1");
   Gpus one({two[0]}, "");
-  const Gpus::Turn only(one, "GPU-1");
+  const Gpus::Lease only(one, "GPU-1");
   CHECK(only.name() == "GPU-1");
 }
 

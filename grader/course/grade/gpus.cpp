@@ -31,7 +31,7 @@ void Gpus::describe(const std::string& toolkit) {
   about_ += toolkit;
 }
 
-Gpus::Turn::Turn(Gpus& gpus, const std::string& not_this) : gpus_(gpus) {
+Gpus::Lease::Lease(Gpus& gpus, const std::string& not_this) : gpus_(gpus) {
   const std::lock_guard lock(gpus_.guard_);
   const gpu::Device* best = nullptr;
   for (const auto& one : gpus_.devices_) {
@@ -42,7 +42,7 @@ Gpus::Turn::Turn(Gpus& gpus, const std::string& not_this) : gpus_(gpus) {
   ++gpus_.users_[name_];
 }
 
-Gpus::Turn::~Turn() {
+Gpus::Lease::~Lease() {
   const std::lock_guard lock(gpus_.guard_);
   --gpus_.users_[name_];
 }

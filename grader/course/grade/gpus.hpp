@@ -24,14 +24,14 @@ class Gpus {
   /// Models and toolkit, for people.
   const std::string& about() const { return about_; }
 
-  /// A submission's, until it ends.
-  class Turn {
+  /// The GPU of one submission, for as long as this exists: the one with the fewest others.
+  class Lease {
    public:
     /// Another GPU than `not_this` (a UUID, "" = any) if there is another.
-    Turn(Gpus& gpus, const std::string& not_this);
-    ~Turn();
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
+    Lease(Gpus& gpus, const std::string& not_this);
+    ~Lease();
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
     /// For CUDA_VISIBLE_DEVICES.
     const std::string& name() const { return name_; }
 

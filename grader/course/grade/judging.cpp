@@ -113,7 +113,7 @@ bool Judging::measure_again(const std::string& key, const std::vector<Lab>& labs
 }
 
 Record Judging::judge_once(const std::string& key, const Trial& trial) {
-  std::optional<Gpus::Turn> gpu;
+  std::optional<Gpus::Lease> gpu;
   if (trial.on_gpu) gpu.emplace(*gpus_, trial.not_on);
   ProcessSpec spec = check_alone(place_, records_.sources(key), "-", gpu ? gpu->name() : "");
   spec.argv.emplace_back("--hostile");

@@ -42,21 +42,21 @@ class Judging {
   /// a verdict is worth is no part of it (points.hpp).
   const std::string& setting() const { return setting_; }
 
-  /// A compiler that finds no room says so in words of its own, and nobody must be judged by them:
-  /// throws UserError if there is too little.
+  /// Throws UserError if a disk is nearly full: what a compiler says about that must not become
+  /// anybody's verdict.
   void need_room() const;
 
-  /// The record of whose files lie in records.sources(key). With extra seeds a stage passes if it
-  /// does on every set of inputs.
+  /// Judges the files in records.sources(key). With extra seeds a stage must pass on every set of
+  /// inputs. Never throws: a failure is an INFRA_ERROR record.
   Record judge(const std::string& key);
 
-  /// Looks for the GPUs of this machine, before the first judge() where options.on_gpu. Not for
-  /// whoever only plans what others will do. Throws UserError with what is missing.
+  /// Finds the GPUs of this machine. Call it before the first judge() if options.on_gpu, but not where
+  /// other machines will do the grading. Throws UserError with what is missing.
   void find_gpus();
   /// Null: none is used.
   const Gpus* gpus() const { return gpus_ ? &*gpus_ : nullptr; }
-  /// What is undecided in the record of whose files lie in records.sources(key) is measured once
-  /// more, on another GPU if there is one. False: nothing was.
+  /// Measures once more what is undecided in the record of the files in records.sources(key), on another
+  /// GPU if there is one. False if nothing was measured.
   bool measure_again(const std::string& key, const std::vector<Lab>& labs, Record& record);
 
  private:
@@ -64,7 +64,7 @@ class Judging {
   struct Trial {
     Key inputs{};
     std::string stage;   ///< this one alone; "" = all
-    std::string not_on;  ///< a GPU, see Gpus::Turn
+    std::string not_on;  ///< a GPU, see Gpus::Lease
     bool on_gpu = false;
   };
   Record judge_once(const std::string& key, const Trial& trial);

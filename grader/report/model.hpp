@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,8 +64,9 @@ struct SpeedResult {
   std::string reason;         ///< a sentence, for the last two
   std::string by;             ///< the yardstick that decided: "naive" or "cublas"
   double ratio = 0, bar = 0;  ///< t_yardstick / t_yours against that one, and what is asked for
-  /// Medians and 95 % intervals of the paired ratios; NaN where there is none.
-  double over_naive[3], over_cublas[3];  ///< low, median, high
+  /// Medians and 95 % intervals of the paired ratios (low, median, high); NaN where there is none.
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  double over_naive[3] = {kNone, kNone, kNone}, over_cublas[3] = {kNone, kNone, kNone};
   double ms = 0, naive_ms = 0, cublas_ms = 0, events_ms = 0, tflops = 0;
   unsigned rounds = 0, launches = 0;
   unsigned clock_low = 0, clock_median = 0, clock_high = 0;  ///< MHz; 0 = not known

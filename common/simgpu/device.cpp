@@ -452,7 +452,7 @@ Cluster shape_of(const DeviceModel& model, const std::string& name, const ptx::F
       throw DeviceError(s, "'" + name + "': " + message);
     });
   }
-  const Cluster cluster = cluster_of(model, required, options, *grid);
+  Cluster cluster = cluster_of(model, required, options, *grid);
   if (!cluster.problem.empty())
     throw DeviceError(Status::invalid_cluster, "'" + name + "': " + cluster.problem);
   return cluster;

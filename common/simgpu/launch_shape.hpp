@@ -10,11 +10,11 @@ namespace simgpu {
 
 std::string text(const Dim3& d);  ///< "(2, 1, 1)"
 
-/// The grid in blocks of a launch that gives it in clusters (.blocksareclusters). What is too large
-/// stays too large.
+/// Converts a grid that is given in clusters (.blocksareclusters) to blocks. Saturates, so that a
+/// grid which is too large does not become a legal one.
 Dim3 grid_in_blocks(Dim3 clusters, Dim3 cluster);
 
-/// The blocks of a cluster, each way: what the kernel requires, or the launch asks for (0 = nothing).
+/// The cluster of a launch: what the launch asks for, else what the kernel requires (0 = nothing).
 struct Cluster {
   Dim3 blocks;
   unsigned count = 1;   ///< of them in all
@@ -23,7 +23,7 @@ struct Cluster {
 Cluster cluster_of(const DeviceModel& model, Dim3 required, const LaunchOptions& options,
                    Dim3 grid);
 
-/// How many parts of the grid, blocks or clusters, may run on host threads of their own.
+/// How many parts of the grid (blocks or clusters) may run at the same time on host threads.
 std::uint64_t parallel_parts(const LaunchOptions& options, const Cluster& c, Dim3 grid);
 
 }  // namespace simgpu

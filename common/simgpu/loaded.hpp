@@ -1,5 +1,5 @@
-// What a device keeps of a module that it has loaded, and of its kernels; and the runs of a launch that look for values
-// which nothing has set.
+// What Device keeps of a loaded module and its kernels, and the extra runs of a launch that look for uses of values that
+// nothing has set.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,16 @@
 
 namespace simgpu::loaded {
 
-/// A kernel of a module, which is read and decoded at its first use.
+/// A kernel, which is parsed and decoded when it is first used.
 struct Kernel {
   std::uint32_t function = 0;
   bool known = false;  ///< what follows has been filled in
   KernelInfo info;
   std::unique_ptr<exec::Program> program;
   std::unique_ptr<exec::Program> in_clusters;  ///< of several blocks; decoded at the first launch
-  /// With marks for what nothing has set; of the module's second text, with arrays' elements, or of its first.
+  /// Variants with marks, decoded when they are first needed. `marked`: the module's second text, for variables and
+  /// elements of arrays; `tracked`: for what shuffles bring from lanes that take no part; `unwritten`: for what loads
+  /// bring from memory that nobody wrote.
   std::unique_ptr<exec::Program> marked, tracked, unwritten;
   ptx::RegisterPressure pressure;
   bool pressure_known = false;
@@ -47,29 +49,30 @@ struct Module {
   std::vector<DevicePtr> owned;
   std::map<std::string, Kernel, std::less<>> kernels;
 
-  /// The same code with elements of arrays marked that nothing has set (flags/unset.awk); null = there is none.
+  /// The second text: the same code with marks (flags/unset.awk), or null.
   std::unique_ptr<ptx::Source> marked;
   exec::Placement marked_placement;
   void add_marked(std::string text);
 };
 
-/// Of the loads that brought bytes which nobody had written: on which lines that mattered (Tracking::unwritten).
+/// The lines of loads whose bytes nobody had written and whose values were used (Tracking::unwritten). A value that is
+/// thrown away does no harm.
 struct Unwritten {
   bool known = false;
   std::set<SourceLine> used;
-  /// Leaves out findings of which it is known that they did not.
+  /// Removes findings of loads whose values turned out to be unused.
   void keep_used(const exec::Program& program, check::FindingLog& findings) const;
 };
 
-/// Runs a launch, by `execute`, of the program `*running`. Before that with marks, where something may be used that
-/// nothing has set: what is found then goes to `unset`.
+/// Runs a launch of `*running` through `execute`; before that, where a value that nothing has set may be used, variants
+/// of it with marks, whose findings go to `unset`.
 std::unique_ptr<exec::LaunchRun> first_run(
     const Module& m, Kernel& k, bool clustered, const LaunchOptions& options,
     const exec::Program*& running, const std::vector<std::unique_ptr<exec::Worker>>& workers,
     std::vector<Finding>& unset, Unwritten& unwritten,
     const std::function<std::unique_ptr<exec::LaunchRun>()>& execute);
 
-/// The same place is named once, by whichever worker saw it.
+/// Appends findings, but one for each cause and source line: several workers see the same.
 void add_once(std::vector<Finding> some, std::vector<Finding>& to);
 
 }  // namespace simgpu::loaded

@@ -28,13 +28,13 @@ struct DeviceModel {
 };
 
 struct Checks {
-  /// bounds, alignment, lifetime. Unsafe accesses never happen, checked or not.
+  /// Bounds, alignment, lifetime. If off, illegal accesses are still not carried out.
   bool memory = true;
   bool race = true;
   bool barrier = true;
   bool init = true;
-  /// Threads that write what is there already (`*found = 1`, from many) race as any others. CUDA
-  /// programs do it on purpose, and it does no harm; where each place has one owner it is a mistake.
+  /// Whether threads race that write the same value (`*found = 1`, from many). CUDA programs do so
+  /// on purpose and without harm; in a lab, where every element has one owner, it is a mistake.
   bool rewrites = true;
   static Checks none() { return {false, false, false, false, false}; }
 };
@@ -48,15 +48,16 @@ struct WarpOf {
 struct LaunchOptions {
   Checks checks;
   bool count = true;                              ///< per-line and per-buffer counters
-  unsigned host_threads = 0;                      ///< 0 = all
+  unsigned host_threads = 0;                      ///< 0 = one per core
   std::uint64_t instruction_budget = 1ull << 36;  ///< thread instructions, whole grid
   unsigned max_findings_per_kind = 8;
   bool note_touched = false;     ///< fill LaunchReport::touched (needs checks.race)
   Dim3 cluster{0, 0, 0};         ///< blocks of a cluster, each way; 0: as the kernel says
   bool sample_accesses = false;  ///< fill LaunchReport::samples (needs count)
-  /// Samples are then this warp's first accesses, one of each instruction, not the worst of all.
+  /// If set, samples are the first access of each instruction by this warp, not the worst of all.
   std::optional<WarpOf> sampled_warp;
-  /// Tensor cores multiply their products by this: what does not grow with it is not their work.
+  /// Factor on every product of the tensor cores. Results that do not grow with it came from
+  /// somewhere else.
   std::uint32_t tensor_gain = 1;
 };
 

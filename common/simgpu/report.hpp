@@ -49,13 +49,13 @@ enum class FindingKind : std::uint8_t {
   division_by_zero,
   will_spill,  ///< estimate: more live registers than a thread can have
 };
-/// Of what ptxas may do otherwise: worth a note, and never a mistake of the program.
+/// A guess about what ptxas will do: worth a note, but no mistake in the program.
 constexpr bool is_estimate(FindingKind kind) {
   return kind == FindingKind::will_spill;
 }
 std::string_view to_string(FindingKind kind);  ///< "out-of-bounds", "shared-memory race" ...
 
-/// Which of several causes, where findings of one kind are repaired in different ways.
+/// Tells findings of one kind apart that need different repairs.
 enum class FindingCause : std::uint8_t {
   unspecified,
   uncommitted_copy,  ///< async_not_waited: no group holds the copy yet
@@ -106,8 +106,8 @@ struct Access {
   std::string object;         ///< allocation label or shared array name, "" = none
   std::int64_t offset = 0;    ///< bytes from the start of the object, may be negative
   std::uint64_t object_bytes = 0;
-  /// Width of the only floating-point number that a load or store moves, by its type: .f32 or .f64. 0: it
-  /// moves several, or its type does not say what they are.
+  /// Width of the one floating-point number that a load or store moves (.f32, .f64); 0 if it moves
+  /// several, or if its type does not say what it moves.
   unsigned number_bytes = 0;
 };
 
@@ -125,12 +125,12 @@ struct Finding {
   std::optional<Access> other;    ///< races: the other party; use_after_free: none
   std::string detail;             ///< one sentence, complete on its own
   std::uint64_t occurrences = 1;  ///< of this kind at this line (and other line)
-  /// When it was seen first: in which block, and how many others had been by then. The cause is seen
-  /// before what follows from it.
+  /// Where it was first seen, and how many findings came before it there: a cause comes before its
+  /// consequences.
   std::uint64_t block_number = 0, sequence = 0;
-  /// Uninitialised reads of shared or global memory: how many bytes of the object had been written by
-  /// then, and the first few stretches of them. Deadlocks at memory: those of elements that hold something
-  /// else than the one that is looked at.
+  /// Of an uninitialised read of shared or global memory: how many bytes of the object had been
+  /// written by then, and the first few ranges of them. Of threads that wait for memory to change: the
+  /// elements of the object with another value than the one that they look at.
   std::uint64_t written_bytes = 0;
   std::vector<ByteRange> written;
 };
@@ -153,10 +153,9 @@ struct SharedCounts {
   SharedCounts& operator+=(const SharedCounts&);
 };
 
-/// Copies by cp.async that were waited for at least one step before their turn, as the place they
-/// came to shows: it was not copied to again before two more waits. For each of their bytes,
-/// `under_way` counts the steps from the copy's issue to its arrival, and `stages` those until the
-/// next copy into its place: how many places the ring has.
+/// cp.async copies into a ring of places that were waited for earlier than they had to be: the place
+/// was not filled again before two more waits. Sums over their bytes of the steps from issue to
+/// arrival (`under_way`) and from issue to the next copy into the place (`stages`: the ring's length).
 struct EarlyWait {
   std::uint64_t bytes = 0, under_way = 0, stages = 0;
   EarlyWait& operator+=(const EarlyWait&);
@@ -187,24 +186,24 @@ struct Counts {
   SharedCounts shared_load, shared_store, shared_atomic;
   /// The part of global_load made by cp.async: the profiler's counters of loads hold both.
   GlobalCounts async_copy;
-  /// Global memory's side of bulk copies (cp.async.bulk), to shared memory and from it. They go past
-  /// the units that the counters of loads and stores look at, and are no part of these.
+  /// Global memory's side of bulk copies (cp.async.bulk), to and from shared memory. They bypass the
+  /// units that the profiler's counters of loads and stores look at, so these do not include them.
   GlobalCounts bulk_load, bulk_store;
   /// Shared-memory side of cp.async, by the rule of stores; not part of shared_store, and hardware
   /// has no counter for it.
   SharedCounts async_store;
   /// The part of shared_load made by ldmatrix, and of shared_store by stmatrix.
   SharedCounts matrix_load, matrix_store;
-  /// Bytes of cp.async that are not hidden behind arithmetic: between their commit and the wait the warp
-  /// made fewer multiply-adds (fma, mad, mma) than an eighth of what it makes per byte copied.
+  /// Bytes of cp.async that arithmetic does not hide: between their commit and the wait the warp made
+  /// less than an eighth of the multiply-adds (fma, mad, mma) that it makes per byte copied.
   std::uint64_t async_bytes_idle = 0;
   EarlyWait async_early;  ///< counted where they are waited for
   std::uint64_t local_load_requests = 0, local_store_requests = 0;  ///< warp-level
-  /// Different words of 4 bytes that a warp reads from __constant__ variables at once: they come one
-  /// after the other (CUDA C++ Best Practices Guide, "Constant Memory").
+  /// Different 4-byte words that warps read from __constant__ variables in one instruction. They are
+  /// served one after the other (CUDA C++ Best Practices Guide, "Constant Memory").
   std::uint64_t constant_words = 0;
-  /// Of shared memory of another block of the cluster, warp-level; no part of shared_load and its
-  /// like.
+  /// Accesses to the shared memory of other blocks of the cluster, warp-level; not part of
+  /// shared_load and the like.
   std::uint64_t cluster_load_requests = 0, cluster_store_requests = 0, cluster_atomic_requests = 0;
   std::uint64_t warp_instructions = 0;    ///< executed, with >= 1 active lane
   std::uint64_t thread_instructions = 0;  ///< sum of active lanes
@@ -216,9 +215,9 @@ struct Counts {
   std::uint64_t products_int = 0;    ///< thread-level products of integers, by any instruction
   std::uint64_t barriers = 0;        ///< warp-level arrivals at block barriers
   std::uint64_t block_barriers = 0;  ///< barriers completed, summed over blocks
-  std::map<std::string, std::uint64_t> tensor_ops;  ///< 2*m*n*k per warp mma, by type (second tier)
-  /// Products of warpgroups (wgmma) that were started while none of the same warpgroup was under way:
-  /// so often it had let its tensor cores stand still.
+  std::map<std::string, std::uint64_t> tensor_ops;  ///< by type: 2*m*n*k per mma of a warp
+  /// wgmma that were started while no other of the same warpgroup was running: how often it had let
+  /// the tensor cores run dry.
   std::uint64_t wgmma_alone = 0;
   std::uint64_t wgmma_groups = 0;  ///< warpgroups that have made products, summed over blocks
   Counts& operator+=(const Counts&);
@@ -269,7 +268,7 @@ struct AccessSample {
   std::uint64_t requests = 0, total_cost = 0, total_ideal = 0;
 };
 
-/// Global memory that a launch has read or written, but for atomics.
+/// Global memory that a launch has read or written other than by atomics.
 struct TouchedBytes {
   DevicePtr first = 0, end = 0;
   bool written = false;
@@ -285,7 +284,7 @@ struct LaunchReport {
   Counts total;
   std::vector<LineCounts> lines;      ///< sorted by file and line
   std::vector<BufferCounts> buffers;  ///< allocations touched, by address
-  std::vector<TouchedBytes> touched;  ///< by address, those that were written behind the others
+  std::vector<TouchedBytes> touched;  ///< ranges read, by address, then ranges written
   std::vector<AccessSample> samples;  ///< sorted by file, line and place in the PTX; capped
   RegisterEstimate registers;
   std::string printf_output;  ///< capped

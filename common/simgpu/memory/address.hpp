@@ -17,11 +17,11 @@ inline constexpr Address kSharedWindow = 2 * kSlotBytes;
 inline constexpr Address kLocalWindow = 4 * kSlotBytes;
 inline constexpr Address kParamWindow = 6 * kSlotBytes;
 inline constexpr std::uint64_t kFirstSlot = 16;
-/// More slots than any process asks for. Host pointers are told by lying behind the last slot in
-/// use.
+/// More slots than any program uses. An address behind the last slot in use is taken for a host
+/// pointer.
 inline constexpr std::uint64_t kEndSlot = kFirstSlot + (std::uint64_t{1} << 21);
 
-/// compute capability 9.0 reserves 1 KiB in front of a block's shared memory: arrays start behind
+/// Compute capability 9.0 reserves the first 1 KiB of a block's shared memory: arrays start behind
 /// it.
 inline constexpr std::uint32_t kSharedBase = 0x400;
 

@@ -26,7 +26,7 @@ struct LineDelete {
   void operator()(std::byte* p) const { ::operator delete(p, kLine); }
 };
 using UniqueBytes = std::unique_ptr<std::byte[], LineDelete>;
-/// Nothing is written to them.
+/// Uninitialised.
 inline UniqueBytes unique_bytes(std::size_t n) {
   return UniqueBytes(static_cast<std::byte*>(::operator new(n, kLine)));
 }

@@ -21,10 +21,10 @@ namespace simgpu::memory {
 /// as integer.
 inline constexpr std::byte kPoison{0xff};
 
-/// The variable in which malloc() in kernels finds its blocks (include/simgpu/heap.h). Unlike others, it is not written
-/// at first, and what is freed is no longer.
+/// The variable that malloc() in kernels takes its blocks from (include/simgpu/heap.h). Unlike other variables it
+/// starts uninitialised, and a block is uninitialised again once it is freed.
 inline constexpr std::string_view kHeapName = "__simgpu_heap_bytes";
-/// Its blocks begin at multiples of that many bytes, behind a header of as many.
+/// Blocks begin at multiples of this many bytes, behind a header of the same size.
 inline constexpr std::uint64_t kHeapGrain = 16;
 inline constexpr std::uint8_t kHeapHeader = kHeapGrain + 1;
 
@@ -33,12 +33,12 @@ struct Allocation {
   std::uint64_t size = 0;  ///< bytes
   std::string label;
   UniqueBytes data;  ///< null once freed
-  /// One byte per byte of data: 0 = nothing has written it, else the bytes of the element that a store
-  /// wrote there (1: copied, or not known). Bytes, not bits: two host threads may mark neighbours at
-  /// once.
+  /// One mark per byte of data: 0 = nothing has written it, else the size of the element that a store
+  /// wrote there (1: copied, or not known). Bytes, not bits, because two host threads may mark
+  /// neighbours at the same time.
   std::unique_ptr<std::uint8_t[]> initialised;
   bool fully_initialised = false;  ///< then the marks need not be looked at
-  /// Of the heap, for each grain: how many of its bytes, from the first on, malloc() has given to somebody, or kHeapHeader.
+  /// Heap only, for each grain: how many of its first bytes belong to a block that malloc() has given out, or kHeapHeader.
   std::unique_ptr<std::uint8_t[]> lent;
   bool read_only = false;        ///< a store by a kernel is a finding
   bool checks_stores = false;    ///< read_only, or `lent` is there
@@ -48,8 +48,8 @@ struct Allocation {
   /// Set while a launch runs, by any worker: decide what the launch must save and check.
   struct LaunchState {
     std::atomic<bool> read{false}, stored{false}, atomics{false}, written{false};
-    /// Who reads it is remembered, not only who writes it. (It stays so until the launch ends, also
-    /// if the launch begins once more.)
+    /// Record who reads it, not only who writes it. Stays set until the launch ends, even if that is
+    /// started over.
     std::atomic<bool> keeps_readers{false};
     std::atomic<bool> saved{false};  ///< `saved_*` hold the state before the launch
     std::unique_ptr<std::byte[]> saved_data;
@@ -102,9 +102,9 @@ class GlobalMemory {
   void copy(Allocation& to, std::uint64_t to_offset, const Allocation& from,
             std::uint64_t from_offset, std::uint64_t bytes);
   void mark(Allocation& a, std::uint64_t offset, std::uint64_t bytes, bool initialised);
-  /// All is as it was before the launch, which may begin once more.
+  /// Restores what the launch has changed, so that it can start over.
   void roll_back();
-  /// The launch has ended.
+  /// Ends the launch and keeps what it has changed.
   void commit();
   static bool is_initialised(const Allocation& a, std::uint64_t offset, std::uint64_t bytes);
 

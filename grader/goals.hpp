@@ -26,16 +26,17 @@ struct Extents {
 struct Observed {
   simgpu::Counts total;
   simgpu::BufferCounts a, b, c, scratch;  ///< scratch: all that the student's code allocated
-  /// Read from where A or B was copied to: of what both went into, half each. A copy would else make
-  /// free what a goal counts.
+  /// Reads of scratch that A or B was copied to, half each where both were: else a copy would hide
+  /// from a goal what it counts.
   simgpu::GlobalCounts copies_of_a, copies_of_b;
-  /// Written to scratch that both A and B went into: it may become C.
+  /// Writes to scratch that depends on both A and B, and so may become C.
   simgpu::GlobalCounts parts_of_c;
   std::vector<simgpu::LaunchReport> launches;
   unsigned live_registers = 0;      ///< largest estimate over the launches
   std::uint64_t element_bytes = 0;  ///< of one element of A and B; C has 4 bytes where these have 2
   Extents extents;                  ///< of the product
-  /// Elements of C that stay as they are when tensor cores double their products; 0 = not looked at.
+  /// Elements of C that stay the same when tensor cores double their products: something else
+  /// computed them. 0 if it was not tried.
   std::int64_t made_elsewhere = 0;
 };
 
@@ -52,7 +53,7 @@ struct Goal {
   std::function<double(const Extents&, const Parameters&, std::uint64_t element_bytes)> bound;
   std::vector<Extents> at = {{256, 256, 256}, {131, 129, 127}};  ///< where: aligned and ragged
   bool advice = false;   ///< shown, never judged ("more barriers than needed")
-  bool doubled = false;  ///< Observed::made_elsewhere is wanted: takes a call more
+  bool doubled = false;  ///< needs Observed::made_elsewhere, which takes another call
 };
 
 /// Sectors that `rows` rows of `width` elements touch when each row starts `ld` elements after the
@@ -78,8 +79,8 @@ std::int64_t piece_sectors(std::int64_t rows, std::int64_t cols, std::int64_t pi
 /// sectors; times `slack`.
 double sectors_of_tiles(const Extents& extents, const Parameters& parameters,
                         std::uint64_t element_bytes);
-/// Sectors of A and B once each, times `slack`: what TMA or wgmma cannot take as it lies passes through
-/// threads once, to be copied.
+/// Sectors of A and B once each, times `slack`: operands that TMA or wgmma cannot take as they lie
+/// pass through threads once, to be copied.
 double sectors_copied_first(const Extents& extents, const Parameters& parameters,
                             std::uint64_t element_bytes);
 /// Wavefronts above ideal: `share` of those that bring each product's operands once per 16 x 16
@@ -91,16 +92,16 @@ double nothing(const Extents&, const Parameters&, std::uint64_t);
 /// The bound `registers`.
 double live_registers_bound(const Extents&, const Parameters& parameters, std::uint64_t);
 
-// Of reads every way in counts: loads, asynchronous copies, atomics but those on C, constants (each
-// different word that a warp reads from them at once), and of sectors bulk copies as well.
+// Reads count whichever way they are made: loads, asynchronous copies, atomics other than on C,
+// constants (each different word that a warp reads at once); sectors of bulk copies, too.
 double load_requests(const Observed& seen);
 double load_sectors(const Observed& seen);
 double thread_sectors(const Observed& seen);  ///< the same without bulk copies
 double sectors_of_a(const Observed& seen);    ///< read from A, and from copies of it
 double sectors_of_b(const Observed& seen);    ///< read from B, and from copies of it
 double sectors_to_c(const Observed& seen);    ///< written to C and what becomes C; atomics included
-// Of shared memory too every way in counts: loads, stores, atomics, and accesses to that of other
-// blocks, each of which counts as the worst of its kind.
+// So do accesses to shared memory: loads, stores, atomics, and those to other blocks' shared memory,
+// each of which counts as the worst of its kind.
 double shared_bytes_read(const Observed& seen);  ///< by threads
 double shared_load_wavefronts(const Observed& seen);
 double shared_wavefronts(const Observed& seen);  ///< reads and writes

@@ -1,3 +1,4 @@
+// What a lab's rung computes: shared by lab.toml, judge and diagnosis.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Typed values as bytes, and back from bytes that a hostile process made.
+// Turns typed values into bytes, and back, even if a hostile process made the bytes.
 //
 // A message is an aggregate that lists its fields:
 //
@@ -8,14 +8,14 @@
 //       template <typename Visit>
 //       void fields(Visit visit) { visit(grid, block, kernel); }
 //     };
-//     template <typename Visit>  // beside a type of other people's
+//     template <typename Visit>  // in the namespace of a type that cannot be changed
 //     void fields(Dim3& x, Visit visit) { visit(x.x, x.y, x.z); }
 //
 // An enum that travels starts at 0, has no gaps, and names its last value in the same way:
 //
 //     constexpr Colour last_of(Colour) { return Colour::violet; }
 //
-// No std::tie: tuples of twenty references took a quarter of the time of what includes a protocol.
+// Not std::tie: tuples of twenty references took a quarter of the compile time of a protocol's users.
 // One list drives both directions, so the two cannot drift apart. Fields are numbers, enums, bool,
 // std::string, std::vector, std::array, std::optional, std::map, and whatever lists fields itself.
 //
@@ -45,7 +45,7 @@ namespace wire {
 
 using Bytes = std::vector<std::byte>;
 
-/// What came is not what it should be: names the message, the place in it, and what is wrong.
+/// The bytes are no such message: what() names the message, the place in it, and what is wrong.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

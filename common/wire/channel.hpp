@@ -4,8 +4,8 @@
 // there are, and how long each may be, is the Protocol that both ends name. Whoever receives one
 // gets a message of that protocol within its limits, or one of three other outcomes: the peer is
 // gone, it said nothing until the deadline, or what it said is no message. No call waits beyond its
-// deadline, whatever the peer does: sends nothing, half a message, or never reads. A signal, a
-// dead peer and a full buffer are no accidents.
+// deadline, whatever the peer does: sends nothing, half a message, or never reads. Signals, a dead
+// peer and full buffers are ordinary outcomes.
 //
 // Header-only, C++17, POSIX and the standard library alone, like archive.hpp.
 #pragma once
@@ -32,7 +32,7 @@ namespace wire {
 struct Header {
   std::uint32_t magic = 0;
   std::uint16_t version = 0, kind = 0;
-  std::uint32_t serial = 0;  ///< what it counts is the protocol's matter
+  std::uint32_t serial = 0;  ///< what it counts is up to the protocol
   std::uint32_t bytes = 0;   ///< of the payload
 };
 static_assert(sizeof(Header) == 16);
@@ -72,7 +72,7 @@ Message make(Kind kind, std::uint32_t serial, const Body& body) {
 enum class Received {
   message,
   closed,   ///< the peer is gone; everything that it sent has been received
-  timeout,  ///< and not a byte of a message has come
+  timeout,  ///< the deadline has passed without a byte of a message
   garbage,  ///< what came is no message: problem() says why. Nothing after it can be read.
 };
 enum class Sent {
@@ -92,7 +92,7 @@ inline Ends make_ends() {
   return {UniqueFd(fds[0]), UniqueFd(fds[1])};
 }
 
-/// Whether `fd` can be an end: what a program asks that somebody else should have started.
+/// Whether `fd` can be an end, for programs that only another one should start.
 inline bool is_end(int fd) {
   int type = 0;
   socklen_t size = sizeof type;
@@ -104,7 +104,7 @@ class Channel {
  public:
   Channel(int fd, const Protocol& protocol) : fd_(fd), protocol_(protocol) {}
 
-  /// Descriptors are taken only `with_files`; the kernel closes others, and what is too many.
+  /// Takes descriptors only `with_files`; without, and beyond kMaxFiles, they are closed.
   Received receive(Message& message, Deadline deadline, bool with_files = false);
   Sent send(const Message& message, Deadline deadline, const Files& files = kNoFiles);
   /// Bytes are waiting that no message has been read from yet.

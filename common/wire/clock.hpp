@@ -1,8 +1,8 @@
 // The clock of all deadlines, and units of time.
 //
-// Not by <chrono>: a student's clang compiles what includes this, and clang 14 and 15 do not take the
-// C++20 part of <chrono> in libstdc++ 13 and later ("call to consteval function ... is not a constant
-// expression"). Ubuntu 24.04 has both. <mutex> brings the clocks, and of the rest nothing.
+// <mutex> instead of <chrono>: students' compilers read this, and clang 14 and 15 refuse the C++20
+// part of <chrono> in libstdc++ 13 and later ("call to consteval function ... is not a constant
+// expression"). Ubuntu 24.04 has both. <mutex> declares the clocks and none of that.
 #pragma once
 
 #include <mutex>

@@ -49,8 +49,8 @@ class CompilerRuns {
                    std::vector<std::string> argv, const std::string& output,
                    const std::string& header = "",
                    const std::function<bool()>& unchanged = {}) const;
-  /// The same in two steps, for what is not made by one run or needs no file if it is there: where the
-  /// result is kept, and what is kept there.
+  /// The steps of run(), for results of several runs and for checks that need no input files if the
+  /// result is there: where it is kept, and what is kept there.
   CacheEntry entry(const std::string& purpose, const std::string& inputs,
                    const std::vector<std::string>& argv) const;
   std::optional<CompilerPass> kept(const CacheEntry& entry) const;

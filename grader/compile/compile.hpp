@@ -74,7 +74,8 @@ struct Build {
   std::vector<SourceUnit> units;  ///< in the order of Lab::files(), without those for hardware only
   LinkedProgram runner;           ///< empty: nothing could be linked
   std::vector<EntryPoint> entries;
-  /// Names all that the runner does outside of kernels. "": a file was saved again meanwhile.
+  /// A hash of everything that decides what the runner does outside of kernels; "" if a file was saved
+  /// again while it was compiled.
   std::string host;
   double seconds = 0;  ///< wall time of this build
 

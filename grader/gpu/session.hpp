@@ -24,8 +24,8 @@ struct HardwareConfig {
   std::optional<RunnerBox> box;
 };
 
-/// Runner::call() in the words of the judge: an error that the device reported is an ended call,
-/// and a device without memory is nobody's fault.
+/// Adapts Runner::call() to the judge: an error that the device reported becomes a call that ended,
+/// and a device without enough memory is nobody's fault.
 class HardwareSession : public Caller {
  public:
   explicit HardwareSession(HardwareConfig config);

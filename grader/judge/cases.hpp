@@ -32,9 +32,8 @@ struct Case {
 /// before a square one.
 std::vector<Case> cases_of(const Lab& lab, const Stage& stage);
 
-/// More cases for a stage that takes any extents, which nobody can know who has not the key: all the
-/// others stand in lab.toml, and a stranger's code may be right for them alone. Stages that share a
-/// rung share these.
+/// More cases for a stage that takes any extents, drawn from the key: the others follow from lab.toml,
+/// and a submission could be right for those alone. Stages that share a rung share these.
 std::vector<Case> drawn_cases(const Lab& lab, const Stage& stage, const Key& key);
 
 /// Name of an extent triple, with times signs.
@@ -67,9 +66,9 @@ struct Inputs {
   diag::Matrix a, b, c;
 };
 
-/// Deterministic in everything that is passed; with a key (seeds.hpp) the shape, fill and `before`
-/// take no part in the numbers, for each call has a key of its own. Padding of every matrix is poison. C has the extents
-/// of `operation`.
+/// Deterministic: the numbers depend on everything that is passed, or with a key (seeds.hpp) on the key
+/// alone, since each call has its own. Padding of every matrix is poison. C has the extents that the
+/// rung's operation gives it.
 Inputs make_inputs(diag::ElementType type, const Rung& rung, const Case& shape, Fill fill,
                    Before before, const DataSeed& seed);
 

@@ -25,7 +25,7 @@ struct JudgeOptions {
   std::optional<Key> key;            ///< the student's, in `make grade`: used instead of the seed
   unsigned jobs = 2;                 ///< sessions at a time
   std::optional<std::string> stage;  ///< only this one and what it needs
-  bool alone = false;                ///< not even what it needs
+  bool alone = false;                ///< without what it needs
   /// uid and gid of worker and runner where they are not boxed; none: the judge's own.
   std::optional<std::pair<unsigned, unsigned>> user;
   std::optional<BoxSettings> box;  ///< none: worker and runner are not boxed
@@ -43,12 +43,13 @@ struct Assignment {
   std::string described;  ///< the text of lab.toml, for what is kept
 };
 
-/// Runs Catch2 with these arguments. The implementation of Catch2 is compiled once per program (in
-/// v2 it is part of a header), so the program hands it over instead of every object containing it.
+/// Runs Catch2 with these arguments. The program passes in its Catch2 (which in v2 is part of a
+/// header), so that it is compiled only once.
 using CatchSession = int (*)(int argc, const char* const* argv);
 void use_catch_session(CatchSession session);
 
-/// Judges all labs in one go. May be called once per process (a Catch2 session cannot be repeated).
+/// Judges all labs in one go. Once per process, since a Catch2 session cannot be repeated. Throws
+/// InfraError if a stage was not run.
 std::vector<report::LabResult> judge(const std::vector<Assignment>& assignments,
                                      const JudgeOptions& options);
 
@@ -65,8 +66,8 @@ Todo find_todo(const std::string& source, const std::string& id);
 /// An answer as it is hashed: upper case, letters and digits only, sorted.
 std::string normalised_answer(const std::string& answer);
 
-/// What lab.toml keeps of a normalised answer: sha256("LAB STAGE ANSWER"), and 2^16 times that of its 64
-/// digits. No list on the web has it, and whoever tries all answers waits for each of them.
+/// What lab.toml keeps of a normalised answer: sha256("LAB STAGE ANSWER"), hashed 2^16 times more, so
+/// that it is in no list on the web and trying all answers takes long.
 std::string answer_hash(const std::string& lab, const std::string& stage,
                         const std::string& answer);
 

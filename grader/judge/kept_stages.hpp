@@ -1,14 +1,14 @@
-// Stages that passed in an earlier check, and all that this depended on: so that after an edit those
-// are run whose launchers or kernels have changed, and no others.
+// Keeps the results of stages that passed, with everything that they depended on, so that after an edit
+// only stages whose launchers or kernels have changed run again.
 //
-// A check on the simulated GPU is a computation. What goes in: this program, lab.toml, the seed of the
-// data, the host code of the lab's files, and the kernels that were launched. What is the same in
-// another check does the same up to its first launch; that kernel is the same, so its results are; and
-// so on to the end. A kernel that was not launched may have changed.
+// A check on the simulated GPU is a computation. Its inputs are this program, lab.toml, the seed of the
+// data, the host code of the lab's files, and the kernels that were launched. With the same inputs it
+// does the same up to its first launch; that kernel is the same, so its results are; and so on to the
+// end. A kernel that was not launched may have changed.
 //
-// Only passes are kept: of a failure somebody wants to know more, and a limit of time may have been in
-// play. What may depend on anything else (course.toml, a student's key, a part of the types) is not
-// looked up.
+// Only passes are kept: whoever sees a failure wants to see it again, and it may have been due to a
+// time limit. Checks that depend on anything else (course.toml, a student's key, some types only) are
+// neither kept nor looked up.
 #pragma once
 
 #include <filesystem>
@@ -29,13 +29,13 @@ class KeptStages {
   KeptStages(std::filesystem::path folder, const Lab& lab, const Build& build,
              const std::string& described, std::uint64_t seed);
 
-  /// The stages whose results still hold, by id, as they are in a report.
+  /// The stages whose results still hold, by id.
   std::map<std::string, report::StageResult> find();
-  /// After find(), by text of PTX, of all units in turn: a stage that is kept has run it, so a worker
-  /// has taken it before.
+  /// After find(), for each PTX text of the build, in order: whether a kept stage has run it, so that a
+  /// worker has parsed all of it before.
   std::vector<bool> known() const;
 
-  /// Keeps what a stage has found. `kernels`: the names of those that were launched.
+  /// Keeps the result of a stage that passed. `kernels`: the mangled names of those it launched.
   void keep(const report::StageResult& result, const std::set<std::string>& kernels) const;
 
  private:

@@ -22,15 +22,15 @@ Owner owner_of(const std::string& source, unsigned line);
 std::vector<unsigned> calls_of(const std::string& source, const std::string& function,
                                const std::string& headline);
 
-/// The member functions of the same file, `place` of `tile.place(row, col)`, that the function around a line
-/// calls, and that a stage's TODO is in: what they return may be what is wrong at the line.
+/// Member functions (`place` of `tile.place(row, col)`) that the function around a line calls and that hold a TODO of
+/// a stage: what they return may be what is wrong at the line.
 struct Member {
   std::string function, stage;
 };
 std::vector<Member> members_called_by(const std::string& source, unsigned line);
 
-/// The shared array that a line names where `headline` is about another one, which the line does not
-/// name: an index that runs beyond its array meets the one behind it. Both are "" otherwise.
+/// If `headline` is about a shared array that the line does not name: the one that it names (`meant`)
+/// and the other (`met`). An index beyond the end of an array meets the next one. Else both are "".
 struct Overrun {
   std::string meant, met;
 };

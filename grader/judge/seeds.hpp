@@ -56,9 +56,9 @@ class CallSeeds {
   CallSeeds(std::uint64_t seed, const std::optional<Key>& key) : number_(seed), key_(key) {}
   /// Of the next call to `entry` ("gemm_naive<float>").
   DataSeed next(std::string_view entry);
-  /// Whether somebody else's code is called, who knows what is called in which order.
+  /// Whether the code is somebody else's, who knows which calls are made in which order.
   bool keyed() const { return key_.has_value(); }
-  /// With a key: one of `count` that nobody can tell, for the next call to `entry`.
+  /// With a key: an index below `count` for the next call to `entry`, which nobody else can foretell.
   std::size_t pick(std::string_view entry, std::size_t count) const;
 
  private:

@@ -43,8 +43,8 @@ struct SessionConfig {
   std::optional<std::pair<unsigned, unsigned>> user;  ///< uid, gid that both drop to, unboxed
   std::optional<BoxSettings> box;  ///< a stranger's code: worker and runner boxed
   std::shared_ptr<Budget> budget;  ///< none: only each call is limited
-  /// By text of PTX, of all units of the build in turn: a worker has read it in full and took it, so
-  /// that other workers read only the kernels that they are asked for.
+  /// For each PTX text of the build, in order: whether a worker has already parsed all of it, so that
+  /// others need to parse only the kernels that they run.
   std::vector<bool> known;
 };
 
@@ -56,14 +56,14 @@ struct CallOutcome {
   diag::Run run;
   simgpu::runtime::CallResult result;
   simgpu::DevicePtr a_base = 0, b_base = 0, c_base = 0;
-  bool from_outside = true;  ///< end is infra: not by anything that the submission did
+  bool from_outside = true;  ///< if end is infra: the submission cannot have caused it
 };
 
 struct AskOutcome {
   CallEnd end = CallEnd::returned;
   int signal = 0, exit_status = 0;
   std::string message;
-  bool from_outside = true;  ///< end is infra: not by anything that the submission did
+  bool from_outside = true;  ///< see CallOutcome
   bool answered = false;
   std::string answer;
 };
@@ -78,7 +78,7 @@ struct CallSpec {
   std::uint32_t tensor_gain = 1;  ///< of the simulated tensor cores: factor of each product
 };
 
-/// Whoever can run a student's launcher once: on the simulated GPU (Session), or on a real one
+/// Runs a student's launcher once, on the simulated GPU (Session) or on a real one
 /// (gpu::HardwareSession). Everything above, from cases to diagnoses, is the same for both.
 class Caller {
  public:
@@ -95,16 +95,16 @@ class Session : public Caller {
   Session(const Build& build, SessionConfig config);
   ~Session() override;
 
-  /// Boxed: what may have come from outside (SIGKILL, a box that is gone, a dead worker) is tried
-  /// again; a worker that dies of the same call three times dies of the submission.
+  /// If boxed, calls that something outside may have ended (SIGKILL, a box that is gone, a dead
+  /// worker) are tried again. If a worker dies three times in the same call, the submission did it.
   CallOutcome call(const CallSpec& spec) override;
-  /// As call() where it is boxed.
+  /// Calls a function without arguments that returns text; tries again as call() does.
   AskOutcome ask(const std::string& function);
   /// Ends worker and runner; the next call starts new ones.
   void close();
 
-  /// The units of the build as the worker found them: text that it does not take for PTX is a
-  /// compile error of the file. Starts a pair if there is none.
+  /// The build's units after the worker has parsed their PTX: if it refuses a text, that is a compile
+  /// error of the file. Starts a pair if there is none.
   std::vector<SourceUnit> load();
 
  private:
@@ -118,7 +118,7 @@ class Session : public Caller {
     CallEnd end = CallEnd::infra;
     int signal = 0, exit_status = 0;
     std::string message, said;
-    bool from_outside = true;  ///< infra: nothing of the submission's can have done it
+    bool from_outside = true;  ///< see CallOutcome
   };
   void start();
   /// Sends a request to the worker and waits for its reply. Throws wire::Error if there is none, or

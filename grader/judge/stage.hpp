@@ -11,7 +11,8 @@
 
 namespace grader {
 
-/// Of notes that differ in numbers alone, as of two element types, the one with the largest.
+/// Of notes that differ only in their numbers, as for two element types, keeps the one with the
+/// largest.
 std::vector<std::string> one_of_each(const std::set<std::string>& notes);
 
 /// Which of several failures is shown.
@@ -56,9 +57,8 @@ std::map<unsigned, simgpu::Counts> lines_of(const Observed& seen, const std::str
 report::LineCounts counted_lines(const Observed& seen, const std::string& file,
                                  const std::string& type);
 
-/// The line behind a missed goal, in words; line 0 and no text if none stands out. Which counts are
-/// looked at follows from the goal's diagnosis, and from its key: "load_..." and "store_..." are
-/// about these alone.
+/// The line behind a missed goal, in words; line 0 and no text if none stands out. The goal's
+/// diagnosis says which counts to look at, and its key whether only loads ("load_...") or stores.
 struct WorstLine {
   unsigned line = 0;
   std::string text;

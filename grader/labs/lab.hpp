@@ -30,13 +30,12 @@ using TileSizes = std::map<std::string, int>;
 ///     title = "..."                   # as tables show it; default: the name
 ///     types = ["half", "bfloat16"]    # of A and B: int32, float, double, half, bfloat16
 ///     operation = "product"              # or copy_a, copy_b
-///     tile = { BM = 32, WM = 8 }      # sizes that differ from the lab's: the diagnosis of wrong
-///                                     # results knows them
+///     tile = { BM = 32, WM = 8 }      # sizes that differ from the lab's, for goals and diagnoses
 ///     tile_of = { double = { BN = 64 } }  # where a type's tile is another one
 ///     # float operands that are rounded to TF32; types is ["float"]
 ///     precision = "tf32"
 ///     file = "wmma.cu"                # where its launcher is; default: gemm.cu
-///     # of real GPUs only this one runs it; the same for all rungs of a file
+///     # the only real GPUs that run it; the same for all rungs of a file
 ///     needs_arch = "sm_90a"
 ///     from_arch = "sm_80"             # oldest real GPU that runs it; default: sm_75. By type:
 ///                                     # { half = "sm_75", bfloat16 = "sm_80" }
@@ -62,7 +61,7 @@ struct Rung {
   /// FP32 sums of products of a smaller type: the wider limit of tensor cores.
   bool tensor(const std::string& type) const;
 
-  /// The type for what is too expensive to do in all: float, or the first.
+  /// Used where trying all types would take too long: float, or the first.
   const std::string& main_type() const;
 };
 
@@ -81,9 +80,8 @@ struct Rung {
 ///     function = "prediction"
 ///     measured = "load_wavefronts"    # or store_wavefronts: wavefronts per request of the shared
 ///                                     # loads (stores) of the worst source line, rounded
-///     rung = "gemm_given"             # the kernel that is measured, in its main type at 2 x 2
-///     blocks
-///                                     # of the lab's tile and two k-tiles
+///     rung = "gemm_given"             # the kernel that is measured, in its main type, at 2 x 2
+///                                     # blocks of the lab's tile and two k-tiles
 struct Answer {
   std::string function;
   std::vector<std::string> hashes;  ///< empty for a prediction
@@ -139,7 +137,7 @@ struct Lab {
 
   const Rung& rung(const std::string& name) const;  ///< throws std::out_of_range
   const Stage* stage(const std::string& stage_id) const;
-  /// Whether the rung is judged at K = 1 only: it is right for no other K.
+  /// Whether the rung is judged at K = 1 only, since it is not right for any other K.
   bool only_one_term(const Rung& rung) const;
   /// What students edit and submit: the files of the rungs, in their order.
   std::vector<std::string> files() const;
@@ -159,7 +157,7 @@ Lab parse_lab(const std::string& text, const std::string& path_for_messages);
 /// for none.
 std::vector<Lab> discover_labs(const std::filesystem::path& root);
 
-/// How a goal of speed counts that is met on a real GPU.
+/// What it is worth to meet a speed goal on a real GPU.
 enum class SpeedCounts { points, bonus, shown };
 
 /// What an instructor's course.toml says of points; grader/course/course.toml shows all of it.
@@ -172,9 +170,9 @@ struct Course {
   std::optional<double> most_days;             ///< later than that earns nothing
 };
 
-/// Reads a course.toml. Points, parameters of goals and dropped stages change `labs` in place: a
-/// dropped stage is in them no more, and what needed it needs what it needed. Throws UserError with
-/// file:line for unknown stages, goals, parameters and keys, and for values that mean nothing.
+/// Reads a course.toml. Changes points, parameters of goals and stages of `labs` in place: a dropped
+/// stage is removed, and whatever needed it then needs what the stage itself needed. Throws UserError
+/// with file:line for unknown stages, goals, parameters and keys, and for values out of range.
 Course apply_course(std::vector<Lab>& labs, const std::string& text,
                     const std::string& path_for_messages);
 

@@ -1,6 +1,6 @@
-// How long everything that one submission causes may take together: compilers and calls. Shared by
-// threads. It is what makes an endless submission end with a verdict, long before whoever grades the
-// class gives up on the judge and calls it the machine's fault.
+// How long everything that one submission causes (compilers and calls) may take together: ten minutes.
+// Thus an endless submission ends with a verdict, long before the class's grader gives up on the judge
+// and blames the machine. Shared by threads.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ class Budget {
   using Clock = std::chrono::steady_clock;
   bool spent() const { return left_ <= 0; }
 
-  /// Takes the time that it lives off a budget; null is none.
+  /// Takes the time for which it exists from a budget, if there is one.
   class Spending {
    public:
     explicit Spending(Budget* budget) : budget_(budget) {}

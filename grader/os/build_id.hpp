@@ -1,12 +1,11 @@
-// Which program this is.
+// Tells one version of the running program from another.
 #pragma once
 
 #include <string>
 
 namespace grader {
 
-/// What the linker has hashed of the running program, so that another version has another one; "" where
-/// the linker was told not to.
+/// The linker's build id, a hash of the program; "" if it was linked without one.
 std::string build_id();
 
 }  // namespace grader

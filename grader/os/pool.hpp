@@ -1,4 +1,4 @@
-// Threads that stay: child processes die with the thread that started them, so threads that start
+// A thread pool. Child processes die with the thread that started them, so threads that start
 // long-lived children must live as long as those are needed.
 #pragma once
 
@@ -18,9 +18,10 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// Runs all jobs, in order of their start, and waits. The first exception is thrown again here.
+  /// Runs all jobs, starting them in this order, and waits. Rethrows the first exception.
   void run(const std::vector<std::function<void()>>& jobs);
-  /// Runs a job that throws nothing as soon as a thread is free, and does not wait.
+  /// Runs a job as soon as a thread is free, and does not wait. The job must not throw. Jobs that have
+  /// not begun when the pool is destroyed are dropped.
   void start(std::function<void()> job);
 
  private:

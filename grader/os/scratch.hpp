@@ -25,8 +25,8 @@ class Scratch {
   wire::UniqueFd lock_;  ///< on the folder itself, shared, for as long as this process lives
 };
 
-/// Folders that have not changed for so long are swept. It spares those of a program that takes no lock,
-/// as graders once did.
+/// Only folders that have not changed for this long are swept, which spares new ones of a program that
+/// does not lock them.
 constexpr std::chrono::hours scratch_age{1};
 
 /// Removes every old folder in `parent` that nobody holds: what processes that were killed have left

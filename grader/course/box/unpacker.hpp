@@ -6,8 +6,8 @@
 
 namespace grader::box {
 
-/// What boxes are made from is made with the first archive: many classes have none. Throws as Kit
-/// does then. `unsafe`: as it is, without a box.
+/// Makes the kit for the boxes when the first archive comes, since many classes have none, and throws
+/// then as Kit does. `unsafe`: without boxes.
 intake::Unpack unpacking(const std::filesystem::path& programs, bool unsafe);
 
 }  // namespace grader::box

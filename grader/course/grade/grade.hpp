@@ -23,7 +23,7 @@ struct GradeOptions {
   std::string regrade, stage;       ///< this student again, or this stage of theirs; "" = all
   std::vector<std::string> weaken;  ///< walls of the box to leave out, for tests: see BoxSettings
 };
-/// What a regrade is not told, such as where the submissions are, is as in the run before.
+/// A regrade takes what it is not told, such as where the submissions are, from the run before.
 ExitCode grade(GradeOptions options);
 
 /// Writes each student's files that count to out/<key>/<lab>/, and out/intake.json: who they are,

@@ -10,6 +10,8 @@ namespace grader {
 class Progress {
  public:
   Progress();
+  /// `count` of `all` are done, this student last. `kept`: the result is from an earlier run; `failed`:
+  /// the machine was at fault, so the line stays.
   void done(std::size_t count, std::size_t all, const std::string& id, const std::string& status,
             bool kept, bool failed);
   void clear() const;

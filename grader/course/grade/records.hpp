@@ -29,7 +29,7 @@ Submitted submitted_in(const Record& record);
 
 std::string dump(const Record& document);
 GradeStatus status_of(const Record& record);
-/// Of all its labs, in their order.
+/// The stages of all its labs, in order.
 std::vector<Record*> stages_of(Record& record);
 std::vector<const Record*> stages_of(const Record& record);
 
@@ -43,7 +43,7 @@ bool fits(const Record& record, const Submitted& files, const std::string& setti
 /// Whether it fits and the machine was not at fault: nobody needs to grade this again.
 bool still_holds(const Record& record, const Submitted& files, const std::string& setting);
 
-/// Of somebody whose files hold nothing that counts, and of somebody whom nobody could grade.
+/// For a student none of whose files count, and for one who could not be graded.
 Record record_of_nothing();
 Record record_of_failure(const std::string& why);
 
@@ -59,21 +59,21 @@ class Records {
  public:
   explicit Records(std::filesystem::path folder);
 
-  /// Two at a time would write each other's files. Throws UserError if somebody else holds it for
-  /// longer than `patience`.
+  /// Only one run at a time may write here. Throws UserError if another holds the lock for longer than
+  /// `patience`.
   UniqueFd lock(std::chrono::seconds patience = {}) const;
-  /// What a run that was ended in the middle of a file left of it. For whoever holds the lock.
+  /// Removes the partial files of a run that was killed. Call it with the lock held.
   void sweep() const;
-  /// What students cannot know, kept with the results so that a restart uses the same inputs.
-  /// Nobody but the grading user may read it.
+  /// The class's secret, which all inputs are derived from; kept with the results so that a restart
+  /// uses the same inputs. Only the grading user may read it.
   Key secret() const;
 
   const std::filesystem::path& folder() const { return folder_; }
   std::filesystem::path sources(const std::string& key) const { return folder_ / "sources" / key; }
-  /// In place of what an earlier run has put there.
+  /// Replaces what an earlier run has put there.
   void write_sources(const std::string& key, const intake::Collected& collected) const;
 
-  /// Null if there is none that is whole.
+  /// Null if there is no complete one.
   Record stored(const std::string& key) const;
   void store(const std::string& key, const Record& record) const;
 
@@ -81,7 +81,7 @@ class Records {
   std::filesystem::path folder_;
 };
 
-/// A key as UniqueFd's end of a pipe: a command line and an environment can be read by others.
+/// The reading end of a pipe that holds the key: command lines and environments can be read by others.
 UniqueFd piped(const Key& key);
 
 }  // namespace grader

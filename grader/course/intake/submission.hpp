@@ -26,9 +26,9 @@ struct Submission {
   std::string key;                ///< safe in paths and command lines, the same for the same id
   std::vector<Part> parts;        ///< empty: in the roster, but nothing was handed in
   std::vector<std::string> also;  ///< further ids that a roster may know the student by
-  std::string
-      numbered_in;  ///< column of the platform's own roster that has `id` or one of `also`: a
-                    ///< number that may mean somebody else in other columns; "" = no number
+  /// Where `id` or one of `also` is a number of the platform's: the column of its own roster that has
+  /// these numbers, since in other columns they may mean somebody else. "" = none is.
+  std::string numbered_in;
   std::vector<std::string> problems;          ///< found before any file was read
   std::map<std::string, std::string> roster;  ///< the roster's row, by column
 };

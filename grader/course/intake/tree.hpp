@@ -35,10 +35,10 @@ struct Tree {
 
 /// A zip, or a tar that may be compressed with gzip, bzip2, xz or zstd, judged by its name.
 bool is_archive_name(std::string_view name);
-/// One that is not read.
+/// An archive of a kind that is not opened: rar, 7z.
 bool is_foreign_archive(std::string_view name);
 constexpr const char* foreign_archive = "an archive of another kind than zip and tar: not opened";
-/// The name without that ending.
+/// The name without the ending of an archive.
 std::string without_archive_ending(const std::string& name);
 
 /// All files below root/at, without following a link.

@@ -198,6 +198,21 @@ TEST_CASE("a name that gets shorter in lower case is a name like any other") {
   CHECK(mentions(take(intake, "bob").remarks, ".cu (has functions of lab1/gemm.cu"));
 }
 
+TEST_CASE("a name of any length in an archive is no trouble") {
+  const Desk desk;
+  for (const std::size_t length : {1000u, 60000u}) {
+    const std::string name = std::string(length, 'a') + ".cu", low = "lab1/" + name;
+    put(desk.path() / ("s" + std::to_string(length) + ".zip"),
+        grader::zip::write({{name, naive}, {low, naive}, {"lab2/gemm.cu", "mine"}}));
+  }
+  const Intake intake = desk.intake();
+  for (const char* who : {"s1000", "s60000"}) {
+    const Collected found = take(intake, who);
+    CHECK(found.sources.at(lab2).at("gemm.cu") == "mine");
+    CHECK(found.sources.count(lab1) == 0);
+  }
+}
+
 TEST_CASE("two entries for one student stop everything") {
   const Desk desk;
   fs::create_directories(desk.path() / "ann");

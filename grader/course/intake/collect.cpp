@@ -50,7 +50,8 @@ std::string first_name(const std::string& name) {
   static const std::regex numbered(
       R"(^(.+?)(?:\s*\(\d{1,3}\)|[-_ ]\d{1,3}|[-_ ]+copy(?: ?\(?\d{1,3}\)?)?)\.cu$)");
   std::smatch match;
-  return std::regex_match(name, match, numbered) ? match[1].str() + ".cu" : name;
+  const bool another = name.size() <= most_name_bytes && std::regex_match(name, match, numbered);
+  return another ? match[1].str() + ".cu" : name;
 }
 constexpr std::size_t behind_first_names = 500;  ///< added to the depth: the plain name comes first
 
@@ -81,7 +82,7 @@ Place place_by_text(const TreeFile& file, const std::vector<Lab>& labs) {
       1000 + static_cast<std::size_t>(std::count(file.path.begin(), file.path.end(), '/'));
   static const std::regex prefixed(R"(^lab(\d{1,3})[-_. ]+(.+\.cu)$)");
   std::smatch match;
-  if (std::regex_match(name, match, prefixed)) {
+  if (name.size() <= most_name_bytes && std::regex_match(name, match, prefixed)) {
     const Lab* lab = lab_with(labs, std::stoi(match[1]));
     if (lab && has_file(*lab, match[2])) return {lab, match[2], depth, true};
     return {};

@@ -52,6 +52,9 @@ std::string trouble(const std::string& path, const std::vector<std::string>& par
   if (std::find(parts.begin(), parts.end(), "..") != parts.end())
     return "a path that leaves its folder";
   if (visible(path) != path) return "its name holds characters that are invisible or reorder text";
+  if (std::any_of(parts.begin(), parts.end(),
+                  [](const std::string& part) { return part.size() > most_name_bytes; }))
+    return "a name of more than " + std::to_string(most_name_bytes) + " bytes";
   if (parts.size() > static_cast<std::size_t>(depth) + 1)
     return "deeper than " + std::to_string(depth) + " folders";
   if (std::any_of(parts.begin(), parts.end(),

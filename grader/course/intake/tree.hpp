@@ -21,6 +21,10 @@ struct Limits {
   int depth = 8;                         ///< folders below each other
 };
 
+/// Of a file or folder, as file systems have it. Archives may hold longer ones, on which a regular
+/// expression of the C++ library runs out of stack.
+constexpr std::size_t most_name_bytes = 255;
+
 struct TreeFile {
   std::string path;  ///< '/' between parts
   /// Only of sources (*.cu), archives and Gradescope's list; of all others no byte is read.

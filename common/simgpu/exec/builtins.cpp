@@ -201,7 +201,10 @@ void call_forget(Warp& w, std::byte* arguments, std::uint32_t stride, const Call
     if (t.fault != Target::Fault::none || t.allocation == nullptr || t.initialised == nullptr)
       continue;
     memory::Allocation& a = *t.allocation;
-    if (a.lent == nullptr || bytes > a.size - t.offset) continue;
+    // A program may call these with any numbers. malloc's bytes begin behind its header.
+    const std::uint64_t header = call.function == kLend ? memory::kHeapGrain : 0;
+    const std::uint64_t room = a.size - t.offset;
+    if (a.lent == nullptr || room < header || bytes > room - header) continue;
     prepare_write(*run.launch, a);
     std::uint8_t* grain = a.lent.get() + t.offset / memory::kHeapGrain;
     if (call.function == kForget) {
@@ -209,7 +212,7 @@ void call_forget(Warp& w, std::byte* arguments, std::uint32_t stride, const Call
       std::memset(grain, 0, bytes / memory::kHeapGrain);
       continue;
     }
-    *grain++ = memory::kHeapHeader;  // `bytes` begin behind it
+    *grain++ = memory::kHeapHeader;
     for (std::uint64_t left = bytes; left > 0; left -= std::min(left, memory::kHeapGrain))
       *grain++ = static_cast<std::uint8_t>(std::min(left, memory::kHeapGrain));
   }

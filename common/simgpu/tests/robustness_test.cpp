@@ -366,6 +366,29 @@ TEST_CASE("hostile printf formats", "[robustness][printf]") {
   }
 }
 
+TEST_CASE("a program's own call of what malloc() calls lends no byte past the heap",
+          "[robustness]") {
+  Gpu gpu(ptx_module(R"(.extern .func __simgpu_lend(.param .b64 header, .param .b64 bytes);
+.global .align 16 .b8 __simgpu_heap_bytes[384];
+.visible .entry k(.param .u64 bytes)
+{
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [bytes];
+  mov.u64 %rd2, __simgpu_heap_bytes; cvta.global.u64 %rd2, %rd2;
+  { .param .b64 p0; .param .b64 p1;
+    st.param.b64 [p0], %rd2; st.param.b64 [p1], %rd1;
+    call.uni __simgpu_lend, (p0, p1); }
+  st.u64 [%rd2+16], %rd1;
+  ret;
+})"));
+  for (const std::uint64_t refused :
+       {std::uint64_t{384 - 15}, std::uint64_t{384}, ~std::uint64_t{0}}) {
+    INFO(refused);
+    CHECK_FALSE(gpu.run("k", {1, 1, 1}, {1, 1, 1}, refused).findings.empty());
+  }
+  CHECK(gpu.run("k", {1, 1, 1}, {1, 1, 1}, std::uint64_t{384 - 16}).findings.empty());
+}
+
 TEST_CASE("assert of the compiled kernel", "[robustness]") {
   for (const Clang& clang : clangs()) {
     INFO(clang.command);

@@ -319,7 +319,7 @@ naive = 1.2
     text.replace(at, from.size(), to);
     return message(good + text);
   };
-  CHECK(changed("\"7.1\"", "\"7.9\"").find(":26: no [[stage]] has the id \"7.9\"") !=
+  CHECK(changed("\"7.1\"", "\"7.9\"").find(":27: no [[stage]] has the id \"7.9\"") !=
         std::string::npos);
   CHECK(changed("int32", "half").find("has no type \"half\"") != std::string::npos);
   CHECK(changed("[4096, 2048, 1024]", "[4096, 2048]").find("must be [M, N, K]") !=

@@ -124,6 +124,30 @@ std::string meant(const TreeFile& file, const std::vector<Lab>& labs, const Hand
                      fmt::join(of, " and "), of.size() == 1 ? "that file" : "one of these files");
 }
 
+/// A remark on each of these files, those first with which something may have been `meant`; they are
+/// added to `uncounted` too. No more than most_extra of either.
+template <typename Meant>
+std::vector<std::string> extra_files(const std::vector<const TreeFile*>& files, const Meant& meant,
+                                     std::vector<Uncounted>& uncounted) {
+  std::vector<std::string> remarks, plain;
+  for (const auto* file : files) {
+    const std::string path = shown(file->path), what = meant(*file);
+    if (what.empty()) {
+      plain.push_back("extra: " + path);
+      continue;
+    }
+    remarks.push_back("extra: " + path + " (" + what + ")");
+    if (uncounted.size() < most_extra) uncounted.push_back({path, what});
+  }
+  remarks.insert(remarks.end(), plain.begin(), plain.end());
+  if (remarks.size() > most_extra) {
+    const std::size_t more = remarks.size() - most_extra;
+    remarks.resize(most_extra);
+    remarks.push_back("and " + std::to_string(more) + " more extra files");
+  }
+  return remarks;
+}
+
 void limit_remarks(std::vector<std::string>& remarks) {
   if (remarks.size() <= most_remarks) return;
   const std::size_t more = remarks.size() - most_remarks;
@@ -135,7 +159,7 @@ void limit_remarks(std::vector<std::string>& remarks) {
 
 void choose(const Tree& tree, const std::vector<Lab>& labs, Collected& collected) {
   // What is wrong comes first: a report shows the first few.
-  std::vector<std::string> refused, twice, extras, missing, none;  // none: labs without any file
+  std::vector<std::string> refused, twice, missing, none;  // none: labs without any file
   std::map<std::pair<const Lab*, std::string>, std::pair<Place, const TreeFile*>> chosen;
   const auto consider = [&](const Place& place, const TreeFile& file) {
     auto [taken, first] = chosen.try_emplace({place.lab, place.file}, place, &file);
@@ -167,18 +191,9 @@ void choose(const Tree& tree, const std::vector<Lab>& labs, Collected& collected
   const auto handed_in = [&](const Lab& lab, const std::string& name) {
     return chosen.find({&lab, name}) != chosen.end();
   };
-  for (const bool first : {true, false})
-    for (const auto* file : others)
-      if (const std::string what = meant(*file, labs, handed_in); first != what.empty()) {
-        extras.push_back("extra: " + shown(file->path) + (first ? " (" + what + ")" : ""));
-        if (first && collected.uncounted.size() < most_extra)
-          collected.uncounted.push_back({shown(file->path), what});
-      }
-  if (extras.size() > most_extra) {
-    const std::size_t more = extras.size() - most_extra;
-    extras.resize(most_extra);
-    extras.push_back("and " + std::to_string(more) + " more extra files");
-  }
+  std::vector<std::string> extras = extra_files(
+      others, [&](const TreeFile& file) { return meant(file, labs, handed_in); },
+      collected.uncounted);
 
   std::string all;
   for (const auto& lab : labs) {

@@ -90,7 +90,7 @@ simple("p-zero-width", False, "invisible or reorder", [("la\u200bb1/gemm.cu", BA
 simple("p-escape-codes", False, "invisible or reorder", [("\x1b[2Jlab1/gemm.cu", BAD)])
 simple("p-newline", False, "invisible or reorder", [("lab1\r/gemm.cu", BAD)])
 simple("p-empty-parts", True, "", [("lab1//gemm.cu", GOOD)])
-simple("p-long", False, "extra", [("x" * 60000 + "/gemm.cu", b"int nothing;")])
+simple("p-long", False, "more than 255 bytes", [("x" * 60000 + "/gemm.cu", b"int nothing;")])
 simple("p-command", False, "extra", [("$(touch x)/gemm.cu", b"int nothing;")])
 simple_tar("p-up-in-tar.tar", False, "leaves its folder", [("../lab1/gemm.cu", BAD)])
 simple_tar("p-absolute-in-tar.tar", False, "absolute path", [("/lab1/gemm.cu", BAD)])

@@ -221,8 +221,8 @@ int main(int argc, char** argv) {
   if (argc > 3) {
     std::printf("mma m16n8k16: %.3g warp-instructions/s\n",
                 measure_tensor(argv[3], "_Z12mma_m16n8k16Pji", 8, 8 * 8, 2 * 16 * 8 * 16));
-    std::printf("wgmma m64n64k16: %.3g warpgroup-instructions/s\n",
-                measure_tensor(argv[3], "_Z15wgmma_m64n64k16Pji", 4, 4, 2 * 64 * 64 * 16));
+    std::printf("wgmma m64n256k16: %.3g warpgroup-instructions/s\n",
+                measure_tensor(argv[3], "_Z16wgmma_m64n256k16Pji", 4, 4, 2 * 64 * 256 * 16));
   }
   return 0;
 }

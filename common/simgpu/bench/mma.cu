@@ -23,36 +23,36 @@ __global__ void mma_m16n8k16(unsigned* out, int trips) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = __float_as_uint(sum);
 }
 
-// Products of a warpgroup as a kernel of stage 5.4 issues them: 64 x 64 of FP32 from FP16 tiles in
-// shared memory, four for each group.
-__global__ void wgmma_m64n64k16(unsigned* out, int trips) {
-  __shared__ __align__(1024) unsigned tile[1024];
-  for (unsigned i = threadIdx.x; i < 1024; i += blockDim.x) tile[i] = 0x3c003c00u + i % 64;
+// Products of a warpgroup as a kernel of stage 5.4 issues them: 64 x 256 of FP32 from FP16 tiles in
+// shared memory, four for each group. The sums are registers s0 to s127.
+#define TEN(d)                                                                                     \
+  "s" #d "0, s" #d "1, s" #d "2, s" #d "3, s" #d "4, s" #d "5, s" #d "6, s" #d "7, s" #d "8, s" #d \
+  "9, "
+__global__ void wgmma_m64n256k16(unsigned* out, int trips) {
+  __shared__ __align__(1024) unsigned tile[2048];
+  for (unsigned i = threadIdx.x; i < 2048; i += blockDim.x) tile[i] = 0x3c003c00u + i % 64;
   asm volatile("fence.proxy.async;" : : : "memory");
   __syncthreads();
   // Core matrices of 8 x 16 bytes, 128 bytes apart along k and 256 along rows.
   const unsigned start = static_cast<unsigned>(__cvta_generic_to_shared(tile)) / 16;
   const unsigned long long at = start | 8ull << 16 | 16ull << 32;
-  float d[32] = {};
+  asm volatile(".reg .f32 s<128>;\n\t.reg .pred is_later;");
   for (int trip = 0; trip < trips; ++trip) {
     asm volatile("wgmma.fence.sync.aligned;" : : : "memory");
 #pragma unroll
     for (int k = 0; k < 4; ++k)
       asm volatile(
-          "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, "
-          "%9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, "
-          "%26, %27, %28, %29, %30, %31}, %32, %32, 1, 1, 1, 0, 0;"
-          : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]),
-            "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]),
-            "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]),
-            "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]),
-            "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
-          : "l"(at));
+          "setp.ne.s32 is_later, %1, 0;\n\t"
+          "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {" TEN() TEN(1) TEN(2) TEN(3) TEN(4)
+              TEN(5) TEN(6) TEN(7) TEN(8) TEN(9) TEN(10)
+                  TEN(11) "s120, s121, s122, s123, s124, s125, s126, s127}, %0, %0, is_later, 1, "
+                          "1, 0, 0;"
+          :
+          : "l"(at), "r"(trip + k));
     asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
     asm volatile("wgmma.wait_group.sync.aligned 0;" : : : "memory");
   }
-  float sum = 0;
-#pragma unroll
-  for (int i = 0; i < 32; ++i) sum += d[i];
+  float sum;
+  asm volatile("mov.f32 %0, s127;" : "=f"(sum));
   out[blockIdx.x * blockDim.x + threadIdx.x] = __float_as_uint(sum);
 }

@@ -237,7 +237,10 @@ AsyncReadCheck::AsyncReadCheck(BlockRun& run, unsigned first_warp, unsigned warp
       what_(what),
       written_(run.shadow.written.data()),
       times_(reader_times(run, first_warp, warps)),
-      checked_(run.launch->options.checks.race || run.launch->options.checks.init) {}
+      checked_(run.launch->options.checks.race || run.launch->options.checks.init) {
+  for (unsigned w = 0; w < check::kMaxWarps; ++w)
+    before_[w] = std::min({times_.seen[w], times_.proxied[w], check::kPendingTime});
+}
 
 namespace {
 

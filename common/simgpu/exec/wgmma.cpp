@@ -36,22 +36,38 @@ Descriptor read_descriptor(std::uint64_t bits) {
           static_cast<unsigned>(bits >> 49 & 7u)};
 }
 
-/// Address of a chunk of 16 bytes: number `along` of a row of k (rows along k), or of row `k` of an
-/// operand whose rows are along m or n.
-std::uint64_t chunk_address(const Descriptor& d, bool mn_major, unsigned row, unsigned along) {
-  const unsigned width = kChunk << static_cast<unsigned>(d.swizzle), chunks = width / kChunk;
-  std::uint64_t at = d.start;
-  if (d.swizzle == Swizzle::none) {
-    at += row % 8 * kChunk;
-    at += mn_major ? std::uint64_t{along} * d.stride + std::uint64_t{row / 8} * d.leading
-                   : std::uint64_t{along} * d.leading + std::uint64_t{row / 8} * d.stride;
-    return at;
+/// Where the chunks of 16 bytes of an operand lie: chunk `along` of a row of k (rows along k), or of row `k`
+/// of an operand whose rows are along m or n.
+class Chunks {
+ public:
+  Chunks(const Descriptor& d, bool mn_major) : start_(d.start), swizzle_(d.swizzle) {
+    const auto log2_across = static_cast<unsigned>(d.swizzle);
+    row_ = kChunk << log2_across;
+    eight_rows_ = d.stride;
+    if (d.swizzle == Swizzle::none) {
+      eight_rows_ = mn_major ? d.leading : d.stride;
+      tile_ = mn_major ? d.stride : d.leading;
+    } else if (mn_major) {
+      in_tile_ = (1u << log2_across) - 1;
+      shift_ = log2_across;
+      tile_ = d.leading;
+    } else {
+      in_tile_ = UINT32_MAX;  // leading offset not looked at
+    }
   }
-  at += std::uint64_t{row % 8} * width + std::uint64_t{row / 8} * d.stride;
-  at += mn_major ? along % chunks * kChunk + std::uint64_t{along / chunks} * d.leading
-                 : along * kChunk;
-  return swizzled(at, d.swizzle);
-}
+  std::uint64_t address(unsigned row, unsigned along) const {
+    const std::uint64_t at =
+        start_ + std::uint64_t{row % 8} * row_ + std::uint64_t{row / 8} * eight_rows_ +
+        std::uint64_t{along & in_tile_} * kChunk + std::uint64_t{along >> shift_} * tile_;
+    return swizzle_ == Swizzle::none ? at : swizzled(at, swizzle_);
+  }
+
+ private:
+  std::uint64_t start_;
+  Swizzle swizzle_;
+  std::uint32_t row_, eight_rows_, tile_ = 0;  ///< bytes from one to the next
+  unsigned in_tile_ = 0, shift_ = 0;  ///< which of `along` is within a tile, and what follows
+};
 
 struct Product {
   BlockRun& run;
@@ -126,11 +142,12 @@ void gather(const Product& p, char name, std::uint64_t bits, bool mn_major, unsi
   AsyncReadCheck check(run, p.first_warp, kWarps, p.pc, "wgmma");
   check.operand(name, d.start);
   check::AsyncReads& reads = run.proxy.warpgroups[p.first_warp / kWarps];
+  const Chunks places(d, mn_major);
   bool outside = false, mismatch = false;
   const bool marks = !run.async.landed.empty();
   for (unsigned r = 0; r < rows; ++r)
     for (unsigned c = 0; c < chunks; ++c, to += kChunk) {
-      const std::uint64_t at = chunk_address(d, mn_major, r, c), in = at - memory::kSharedBase;
+      const std::uint64_t at = places.address(r, c), in = at - memory::kSharedBase;
       if (at < memory::kSharedBase || in + kChunk > run.launch->shared_bytes) {
         std::memset(to, static_cast<int>(memory::kPoison), kChunk);
         if (!outside && run.launch->options.checks.memory)

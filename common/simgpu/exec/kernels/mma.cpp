@@ -8,186 +8,29 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
 
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/exec/fragments.hpp"
+#include "common/simgpu/exec/kernels/float_tile.hpp"
 #include "common/simgpu/exec/kernels/lanes.hpp"
+#include "common/simgpu/exec/kernels/operands.hpp"
 #include "common/simgpu/exec/kernels/tensor_sums.hpp"
 #include "common/simgpu/exec/launch_run.hpp"
-#include "common/simgpu/float8.hpp"
-#include "common/simgpu/half.hpp"
 
 namespace simgpu::exec::kernels {
 namespace {
 
-// One block of A or B, 8 rows of 4p elements, from the lanes of a register. `Dense` is what
-// products are made of.
-template <bool kBf>
-struct SixteenBits {
-  static constexpr unsigned kBits = 16, kWidth = 8;
-  using Dense = double;
-  SIMGPU_INLINE static void row(const std::byte* lanes, unsigned g, bool, Dense* to) {
-    widen8<kBf>(reinterpret_cast<const std::uint16_t*>(lanes) + 8 * g, to);
-  }
-};
-struct Tf32 {
-  static constexpr unsigned kBits = 32, kWidth = 4;
-  using Dense = double;
-  /// The low 13 bits are not looked at.
-  SIMGPU_INLINE static void row(const std::byte* lanes, unsigned g, bool, Dense* to) {
-    const std::uint32_t* v = reinterpret_cast<const std::uint32_t*>(lanes) + 4 * g;
-    for (unsigned i = 0; i < 4; ++i)
-      to[i] = static_cast<double>(std::bit_cast<float>(v[i] & 0xffffe000u));
-  }
-};
-struct Fp64 {
-  static constexpr unsigned kBits = 64, kWidth = 4;
-  using Dense = double;
-  SIMGPU_INLINE static void row(const std::byte* lanes, unsigned g, bool, Dense* to) {
-    std::memcpy(to, reinterpret_cast<const double*>(lanes) + 4 * g, 4 * sizeof(double));
-  }
-};
-struct Int8 {
-  static constexpr unsigned kBits = 8, kWidth = 16;
-  using Dense = std::int32_t;
-  SIMGPU_INLINE static void row(const std::byte* lanes, unsigned g, bool is_unsigned, Dense* to) {
-    const std::uint8_t* v = reinterpret_cast<const std::uint8_t*>(lanes) + 16 * g;
-    const std::int32_t flip = is_unsigned ? 0 : 0x80;  // two's complement: v ^ 0x80 - 0x80
-    for (unsigned i = 0; i < 16; ++i) to[i] = (std::int32_t{v[i]} ^ flip) - flip;
-  }
-};
-
-struct Float8 {
-  static constexpr unsigned kBits = 8, kWidth = 16;
-  using Dense = double;
-  SIMGPU_INLINE static void row(const std::byte* lanes, unsigned g, bool is_e5m2, Dense* to) {
-    const auto& values = float8_values(is_e5m2);
-    const std::uint8_t* v = reinterpret_cast<const std::uint8_t*>(lanes) + 16 * g;
-    for (unsigned i = 0; i < 16; ++i) to[i] = static_cast<double>(values[v[i]]);
-  }
-};
-
-/// `second`: of a format's two kinds the second: unsigned bytes, e5m2.
-template <class Format, unsigned kRows, unsigned kK>
-SIMGPU_INLINE void expand_a(const Warp& w, const Ref* refs, bool second,
-                            typename Format::Dense* to) {
-  constexpr unsigned n = registers_of_a(kRows, kK, Format::kBits);
-  for (unsigned r = 0; r < n; ++r) {
-    const std::byte* from = address_of(w, refs[r]);
-    const unsigned row = kRows == 16 ? 8 * (r % 2) : 0;
-    const unsigned column = Format::kWidth * (kRows == 16 ? r / 2 : r);
-    for (unsigned g = 0; g < 8; ++g) Format::row(from, g, second, to + (row + g) * kK + column);
-  }
-}
-/// In which order the eight columns of a tile stand while it is multiplied. `split`: the even ones, then
-/// the odd ones, as the registers of C and D hold them.
-enum class Columns : std::uint8_t { ordered, split };
-template <Columns kColumns>
-constexpr unsigned column_at(unsigned place) {
-  return kColumns == Columns::ordered ? place : 2 * (place % 4) + place / 4;
-}
-
-/// Eight rows of eight 16-bit values become columns.
-template <Columns kColumns>
-SIMGPU_INLINE void transpose8(const std::uint16_t* from, std::uint16_t* to) {
-#if defined(__SSE2__)
-  __m128i a[8], b[8];
-  for (unsigned i = 0; i < 8; ++i)
-    a[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 8 * column_at<kColumns>(i)));
-  for (unsigned i = 0; i < 4; ++i) {  // pairs of rows i, i + 4
-    b[2 * i] = _mm_unpacklo_epi16(a[i], a[i + 4]);
-    b[2 * i + 1] = _mm_unpackhi_epi16(a[i], a[i + 4]);
-  }
-  for (unsigned i = 0; i < 4; ++i) {
-    a[2 * i] = _mm_unpacklo_epi16(b[i], b[i + 4]);
-    a[2 * i + 1] = _mm_unpackhi_epi16(b[i], b[i + 4]);
-  }
-  for (unsigned i = 0; i < 4; ++i) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 16 * i), _mm_unpacklo_epi16(a[i], a[i + 4]));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 16 * i + 8),
-                     _mm_unpackhi_epi16(a[i], a[i + 4]));
-  }
-#else
-  for (unsigned i = 0; i < 8; ++i)
-    for (unsigned j = 0; j < 8; ++j) to[8 * j + i] = from[8 * column_at<kColumns>(i) + j];
-#endif
-}
-/// B arrives by columns.
-template <class Format, unsigned kK, Columns kColumns>
-SIMGPU_INLINE void expand_b(const Warp& w, const Ref* refs, bool second,
-                            typename Format::Dense* to) {
-  constexpr unsigned n = registers_of_b(kK, Format::kBits);
-  for (unsigned r = 0; r < n; ++r) {
-    const std::byte* from = address_of(w, refs[r]);
-    if constexpr (Format::kBits == 16) {
-      alignas(16) std::uint16_t rows[64];
-      transpose8<kColumns>(reinterpret_cast<const std::uint16_t*>(from), rows);
-      for (unsigned q = 0; q < 8; ++q)
-        Format::row(reinterpret_cast<const std::byte*>(rows), q, second, to + (r * 8 + q) * 8);
-      continue;
-    }
-    for (unsigned g = 0; g < 8; ++g) {
-      typename Format::Dense v[Format::kWidth];
-      Format::row(from, column_at<kColumns>(g), second, v);
-      for (unsigned q = 0; q < Format::kWidth; ++q) to[(r * Format::kWidth + q) * 8 + g] = v[q];
-    }
-  }
-}
-
-#if defined(__AVX2__) && defined(__FMA__)
-/// Four sums as cut_off() and store_d() have them.
-SIMGPU_INLINE __m128 cut_off4(__m256d v) {
-  const __m256d bits = _mm256_castsi256_pd(_mm256_set1_epi64x(~std::int64_t{0x1fffffff}));
-  const __m128 cut = _mm256_cvtpd_ps(_mm256_and_pd(v, bits)),
-               nan = _mm_castsi128_ps(_mm_set1_epi32(0x7fffffff));
-  const __m256 unordered = _mm256_castpd_ps(_mm256_cmp_pd(v, v, _CMP_UNORD_Q));
-  const __m128 is_nan =
-      _mm_shuffle_ps(_mm256_castps256_ps128(unordered), _mm256_extractf128_ps(unordered, 1), 0x88);
-  return _mm_blendv_ps(cut, nan, is_nan);
-}
-
-/// D = A * B + C of 16 x 8 FP32 sums, straight from and to the registers; B's columns are split.
-template <unsigned kK>
-SIMGPU_INLINE void multiply_in_registers(const double* a, const double* b,
-                                         const float* const (&c)[4], float* const (&d)[4]) {
-  for (unsigned i = 0; i < 16; i += 4) {
-    const unsigned even = i / 8 * 2, lane = i % 8 * 4;
-    __m256d s[4][2];
-    for (unsigned r = 0; r < 4; ++r)
-      for (unsigned h = 0; h < 2; ++h)
-        s[r][h] = _mm256_cvtps_pd(_mm_loadu_ps(c[even + h] + lane + 4 * r));
-    for (unsigned k = 0; k < kK; ++k) {
-      const __m256d b0 = _mm256_load_pd(b + k * 8), b1 = _mm256_load_pd(b + k * 8 + 4);
-      for (unsigned r = 0; r < 4; ++r) {
-        const __m256d v = _mm256_broadcast_sd(a + (i + r) * kK + k);
-        s[r][0] = _mm256_fmadd_pd(v, b0, s[r][0]);
-        s[r][1] = _mm256_fmadd_pd(v, b1, s[r][1]);
-      }
-    }
-    for (unsigned r = 0; r < 4; ++r)
-      for (unsigned h = 0; h < 2; ++h) _mm_storeu_ps(d[even + h] + lane + 4 * r, cut_off4(s[r][h]));
-  }
-}
-
 /// A fragment of A or B that this host thread has expanded, and what it was made of.
 template <unsigned kRegisters, unsigned kElements>
 struct KnownFragment {
-  alignas(64) std::byte lanes[kRegisters][4 * kLanes] = {};
+  alignas(64) std::uint64_t lanes[kRegisters][kLanes / 2] = {};
   alignas(64) double dense[kElements] = {};
   bool second = false, filled = false;
 
   /// Its elements as `expand` makes them.
   template <class F>
   SIMGPU_INLINE const double* expanded(const Warp& w, const Ref* refs, bool is_second, F expand) {
-    __m256i differs = _mm256_setzero_si256();
-    for (unsigned r = 0; r < kRegisters; ++r)
-      for (unsigned k = 0; k < sizeof lanes[r]; k += 32)
-        differs = _mm256_or_si256(
-            differs, _mm256_xor_si256(load32(address_of(w, refs[r]) + k), load32(lanes[r] + k)));
-    if (_mm256_testz_si256(differs, differs) != 0 && second == is_second && filled) return dense;
+    if (filled && second == is_second && same(w, refs)) return dense;
     for (unsigned r = 0; r < kRegisters; ++r)
       std::memcpy(lanes[r], address_of(w, refs[r]), sizeof lanes[r]);
     second = is_second;
@@ -197,8 +40,13 @@ struct KnownFragment {
   }
 
  private:
-  SIMGPU_INLINE static __m256i load32(const std::byte* from) {
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+  SIMGPU_INLINE bool same(const Warp& w, const Ref* refs) const {
+    std::uint64_t differs = 0;
+    for (unsigned r = 0; r < kRegisters; ++r) {
+      const auto* now = kernels::lanes<std::uint64_t>(w, refs[r]);
+      for (unsigned k = 0; k < kLanes / 2; ++k) differs |= now[k] ^ lanes[r][k];
+    }
+    return differs == 0;
   }
 };
 
@@ -226,12 +74,11 @@ SIMGPU_INLINE bool multiply_one_tile(Warp& w, const Op& op) {
     return false;
   const Ref *d_refs = op.list, *c_refs = d_refs + kSums, *a_refs = c_refs + kSums,
             *b_refs = a_refs + registers_of_a(16, kK, Format::kBits);
-  const float* c[kSums];
-  float* d[kSums];
+  FloatTile tile;
   unsigned clashes = 0;
   for (unsigned i = 0; i < kSums; ++i) {
-    c[i] = lanes<float>(w, c_refs[i]);
-    d[i] = lanes<float>(w, d_refs[i]);
+    tile.c[i] = lanes<float>(w, c_refs[i]);
+    tile.d[i] = lanes<float>(w, d_refs[i]);
     for (unsigned j = 0; j < kSums; ++j)
       clashes |= static_cast<unsigned>(i != j) & static_cast<unsigned>(d_refs[i] == c_refs[j]);
   }
@@ -245,19 +92,16 @@ SIMGPU_INLINE bool multiply_one_tile(Warp& w, const Op& op) {
       w, b_refs, second_b, [&](double* to) SIMGPU_LAMBDA {
         expand_b<Format, kK, Columns::split>(w, b_refs, second_b, to);
       });
-  multiply_in_registers<kK>(a, b, c, d);
+  multiply_float_tile<kK>(a, b, tile);
   return true;
 }
-#endif
 
 template <class Format, unsigned kRows, unsigned kK>
 void mma(Warp& w, const Op& op) {
   meet_aligned(w);
-#if defined(__AVX2__) && defined(__FMA__)
   if constexpr (kRows == 16 && Format::kBits != 64 &&
                 std::is_same_v<typename Format::Dense, double>)
     if (multiply_one_tile<Format, kK>(w, op)) return;
-#endif
   if (w.mask != kFullMask) report_part_of_warp(w, op);
   constexpr bool kInt = std::is_integral_v<typename Format::Dense>, kDouble = Format::kBits == 64;
   using Dense = typename Format::Dense;

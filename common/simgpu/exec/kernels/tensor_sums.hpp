@@ -12,6 +12,7 @@
 #endif
 
 #include "common/simgpu/exec/kernels/lanes.hpp"
+#include "common/simgpu/exec/kernels/operands.hpp"
 #include "common/simgpu/half.hpp"
 
 namespace simgpu::exec::kernels {
@@ -20,22 +21,6 @@ namespace simgpu::exec::kernels {
 // them.
 typedef double Doubles __attribute__((vector_size(32)));
 typedef std::int32_t Ints __attribute__((vector_size(32)));
-
-/// Eight 16-bit floats.
-template <bool kBf>
-SIMGPU_INLINE void widen8(const std::uint16_t* from, double* to) {
-#if defined(__AVX__) && defined(__F16C__)
-  const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-  if constexpr (!kBf) {
-    const __m256 v = _mm256_cvtph_ps(bits);
-    _mm256_storeu_pd(to, _mm256_cvtps_pd(_mm256_castps256_ps128(v)));
-    _mm256_storeu_pd(to + 4, _mm256_cvtps_pd(_mm256_extractf128_ps(v, 1)));
-    return;
-  }
-#endif
-  for (unsigned i = 0; i < 8; ++i)
-    to[i] = static_cast<double>(kBf ? bfloat_to_float(from[i]) : half_to_float_lane(from[i]));
-}
 
 /// d[kRows][8] += a[kRows][kK] * b[kK][8], every element a chain over k. Products of all formats
 /// but FP64 are exact in double, so that fused or not makes no difference there.

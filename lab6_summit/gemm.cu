@@ -242,7 +242,7 @@ struct Cut {
   float cost() const { return corner.cost + below.cost + beside.cost; }
 };
 
-/// The rows and columns behind the last whole tile may be cheaper as products of their own: at 2049
+/// The rows and columns after the last whole tile may be cheaper as products of their own: at 2049
 /// one row and one column would cost another row and another column of tiles.
 template <typename Copies>
 void multiply_by_table(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c,

@@ -10,7 +10,7 @@ def draw(narrow=False):
         "from sending to reply. All outputs are verified. The ratio of a round is what is kept.",
         [
             ("the judge: our code, and the clock", "panel", [
-                ("grader/gpu: a round", "Draws the order of candidate, naive kernel and cuBLAS anew."),
+                ("grader/gpu: a round", "Draws a new order of candidate, naive kernel and cuBLAS."),
             ]),
             ("the worker: our code on the GPU", "mark", [
                 ("fill", "New A and B from a seed that the runner never sees, more than three L2 caches of them; a C for every launch, poisoned."),

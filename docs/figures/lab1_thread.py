@@ -25,7 +25,7 @@ def draw(narrow=False):
     else:
         d.line("M296 16V316")
     d.at(*((-300, 328) if narrow else (0, 0)))
-    d.text(480 if narrow else 530, 28, "where it stands", size=16, anchor="middle", bold=True)
+    d.text(480 if narrow else 530, 28, "where it is", size=16, anchor="middle", bold=True)
     unit, x0, y0, cols, rows, block = (26 if narrow else 22), 324, 62, 10, 7, 4
     for r in range(8):
         for c in range(12):

@@ -1,4 +1,4 @@
-"""Lab 2: an outer product in registers, and whose columns are whose."""
+"""Lab 2: an outer product in registers, and which thread owns which column."""
 
 from svg import NARROW, Drawing
 
@@ -26,10 +26,10 @@ def draw(narrow=False):
         d.at(0, 0)
         d.line(f"M16 362H{NARROW - 16}")
         d.at(-322, 362)
-        d.text(502, 30, "whose columns? (4 threads, TN = 4)", size=16, anchor="middle", bold=True)
+        d.text(502, 30, "who owns which column (TN = 4)", size=16, anchor="middle", bold=True)
     else:
         d.line("M310 16V344")
-        d.text(535, 30, "whose columns? (four threads, TN = 4)", size=16, anchor="middle", bold=True)
+        d.text(535, 30, "which thread owns which column (TN = 4)", size=16, anchor="middle", bold=True)
     cell = 20 if narrow else 25
     for top, words, step, note in ((76, "neighbouring columns: STEP = 1", 1, "load of b_k[0]: stride 4, 16 threads touch 8 sectors"),
                                    (208, "interleaved columns: STEP = number of threads", 4, "load of b_k[0]: side by side, 16 threads touch 2 sectors")):

@@ -26,8 +26,8 @@ def draw(narrow=False):
         d.box(x + 1.95 * unit, y + 32, 1.1 * unit, 26, "c", f"× {t}" if narrow else f"multiply {t}", 13 if narrow else 12)
     y += 80
     d.line(f"M{left} {y}H{right}")
-    head(y + 28, *(("three pairs in turn: copies of t + 1 and", "t + 2 under way while t is multiplied") if narrow else (
-        "three pairs in turn: copies of t + 1 and t + 2 under way while t is multiplied",)))
+    head(y + 28, *(("three pairs in turn: copies of t + 1 and", "t + 2 in flight while t is multiplied") if narrow else (
+        "three pairs in turn: copies of t + 1 and t + 2 in flight while t is multiplied",)))
     y += 62 if narrow else 44
     for s in range(3):
         d.text(left, y + 18 + 32 * s, f"stage {s}", "tmuted", 13)

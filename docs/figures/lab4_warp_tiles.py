@@ -7,7 +7,7 @@ def draw(narrow=False):
     d = Drawing("lab4-warp-tiles", *((NARROW, 632) if narrow else (760, 344)), "From C to a block, a warp and a lane",
                 "C is cut into tiles of 128 by 256 for a block, these into 64 by 64 for each of eight warps, these into 8 by 16 for each of 32 lanes.")
     top = 66
-    steps = ((24, "C", 5, 7, 33, 16.5, "one tile a block"), (216, "block: 128 × 256", 4, 2, 42, 42, "8 warps"),
+    steps = ((24, "C", 5, 7, 33, 16.5, "one tile per block"), (216, "block: 128 × 256", 4, 2, 42, 42, "8 warps"),
              (408, "warp: 64 × 64", 4, 8, 38, 19, "8 × 4 lanes"), (584, "lane: 8 × 16", 16, 8, 9.5, 9.5, "128 registers"))
     chosen = ((3, 2), (1, 1), (2, 5), None)
     for i, (x, head, columns, rows, wide, tall, foot) in enumerate(steps):

@@ -18,8 +18,8 @@ def draw(narrow=False):
     if not narrow:
         d.text(440, 32, "capacity", "tmuted", 13, bold=True)
         d.text(572, 32, "bandwidth, all SMs", "tmuted", 13, bold=True)
-    rows = ((150, "registers", "a thread's own", "256 KiB an SM", f"{registers:.0f} TB/s", "derived: 3 operands an FMA"),
-            (220, "shared memory", "seen by a block", "228 KiB an SM", f"{shared:.0f} TB/s", "derived: 128 B a cycle and SM"),
+    rows = ((150, "registers", "a thread's own", "256 KiB per SM", f"{registers:.0f} TB/s", "derived: 3 operands per FMA"),
+            (220, "shared memory", "seen by a block", "228 KiB per SM", f"{shared:.0f} TB/s", "derived: 128 B/cycle per SM"),
             (300, "L2 cache", "seen by all", "60 MB", "between the two", "not measured here"),
             (390, "global memory (HBM)", "seen by all, and by the host", "141 GB", f"{HBM_MEASURED} TB/s", "measured on an H200"))
     middle, step = (NARROW / 2, 110) if narrow else (219, 68)

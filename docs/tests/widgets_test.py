@@ -152,7 +152,7 @@ def check_reactions(driver):
     words = fill(driver, tag, pattern="expression", expression="lane*4+2")
     check("coalescing: misaligned is said", words.startswith("Misaligned: lane 0 is at byte 2"), words)
     words = fill(driver, tag, pattern="expression", expression="lane*(4")
-    check("coalescing: a broken formula is said", "no meaning" in words, words)
+    check("coalescing: a broken formula is said", "cannot be evaluated" in words, words)
     check("and drawn is nothing", not driver.find_elements(By.CSS_SELECTOR, f"{tag} .w-stage svg"))
 
     # banks: tile, padding, swizzle
@@ -243,12 +243,12 @@ def check_latency(driver):
     time.sleep(.8)
     check("latency: it plays", re.search(r"Cycle \d+ of 64", said(driver, tag)) and 0 < drawn("w-mark") + drawn("w-bad"), said(driver, tag))
     skip.click()
-    check("latency: the end, beside the guess", "8 of 22 slots used, again and again: 36.4 %. You guessed 50 %. 11 warps would use all." in said(driver, tag), said(driver, tag))
+    check("latency: the end, beside the guess", "8 of 22 slots used in every round: 36.4 %. You guessed 50 %. 11 warps would use all." in said(driver, tag), said(driver, tag))
     words = fill(driver, tag, warps=11)
     check("latency: another setting hides it again", hidden() and not skip.is_enabled(), words)
     fill(driver, tag, guess=100)
     skip.click()
-    check("latency: 11 warps fill all slots from the start", "100 %. Your guess of 100 % is right. One warp less" in said(driver, tag) and drawn("w-bad") == 0, said(driver, tag))
+    check("latency: 11 warps fill all slots from the start", "100 %. Your guess of 100 % is right. One warp fewer" in said(driver, tag) and drawn("w-bad") == 0, said(driver, tag))
 
 
 def check_roofline(driver, folder):

@@ -131,14 +131,14 @@
     }
     read(state) {
       let result;
-      try { result = run(state); } catch (error) { return { error: true, text: `This formula has no meaning: ${error.message}.` }; }
+      try { result = run(state); } catch (error) { return { error: true, text: `This formula cannot be evaluated: ${error.message}.` }; }
       if (result.bad >= 0) {
         return { error: true, text: `Misaligned: lane ${result.bad} is at byte ${number(result.address[result.bad])}, which is not a multiple of ` +
           `${result.size}. The hardware refuses this access. Padding must keep every row aligned.` };
       }
       const { actual, ideal, phases, address, size } = result;
       if (!phases.length) return { error: true, text: 'No lane takes part, so there is no request.' };
-      const what = state.access.startsWith('x') ? 'ldmatrix' : `${state.op === 'load' ? 'Load' : 'Store'} of ${size} bytes a lane`;
+      const what = state.access.startsWith('x') ? 'ldmatrix' : `${state.op === 'load' ? 'Load' : 'Store'} of ${size} bytes per lane`;
       const worst = phases.reduce((a, b) => (b.wavefronts > a.wavefronts ? b : a));
       const why = actual === ideal ? 'No bank conflict.' :
         `In bank ${worst.worst}, ${worst.wavefronts} different words are needed at once.`;

@@ -76,7 +76,7 @@
     }
     read(state) {
       let address;
-      try { address = addresses(state); } catch (error) { return { error: true, text: `This formula has no meaning: ${error.message}.` }; }
+      try { address = addresses(state); } catch (error) { return { error: true, text: `This formula cannot be evaluated: ${error.message}.` }; }
       const bad = lab.misaligned(address, state.bytes);
       if (bad >= 0) return { error: true, text: `Misaligned: lane ${bad} is at byte ${number(address[bad])}, which is not a multiple of ${state.bytes}.` };
       const result = count(address, state.bytes);
@@ -115,7 +115,7 @@
         y += tall + gap;
       }
       const legend = el('p', { class: 'w-legend' }, el('span', { class: 'w-key w-mark' }), ' bytes that a lane wants ', el('span', { class: 'w-key w-bad' }),
-        ' moved with them, for nothing. Lines that nobody touches are left out.');
+        ' moved with them, for nothing. Lines that no lane touches are left out.');
       return [picture(width, y + 4, `Lines of 128 bytes with their four sectors. ${model.text}`, nodes), legend];
     }
   }

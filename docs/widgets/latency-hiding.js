@@ -132,8 +132,8 @@
       else if (shown && !over) words = `${question} Paused at cycle ${shown} of ${CYCLES}.`;
       if (over) {
         const guess = guessed === null ? '' : Math.abs(guessed - 100 * r.share) < 2 ? ` Your guess of ${guessed} % is right.` : ` You guessed ${guessed} %.`;
-        words = `${question} ${r.used} of ${plural(r.period, 'slot')} used, again and again: ${percent(r.share)}.${guess} ` +
-          (s.warps >= r.enough ? (s.warps > r.enough ? `${r.enough} would be enough.` : 'One warp less would leave slots empty.') :
+        words = `${question} ${r.used} of ${plural(r.period, 'slot')} used in every round: ${percent(r.share)}.${guess} ` +
+          (s.warps >= r.enough ? (s.warps > r.enough ? `${r.enough} would be enough.` : 'One warp fewer would leave slots empty.') :
             r.enough <= SLOTS ? `${r.enough} warps would use all.` : `Not even ${SLOTS} warps would use all: that takes ${r.enough}.`);
       }
       return { text: words, shown, over, trace: run(s, CYCLES), r };

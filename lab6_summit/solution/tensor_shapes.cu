@@ -11,7 +11,7 @@
 constexpr int PIECES = 2, REALIGN_THREADS = 128;  // 16-byte pieces per thread
 
 /// Copies a.from to a.to and b.from to b.to, row by row, REALIGN_THREADS * PIECES pieces per block.
-/// 16 blocks are all the threads that a multiprocessor has room for: many loads on their way.
+/// 16 blocks are all the threads that a multiprocessor has room for: many loads in flight.
 template <typename T>
 __global__ void __launch_bounds__(REALIGN_THREADS, 16) realign(Realigned<T> a, Realigned<T> b) {
   constexpr int V = VEC<T>;  // elements of a piece

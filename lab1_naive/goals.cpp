@@ -53,8 +53,8 @@ const std::vector<grader::Goal> goals = {
      .what = "sectors read from A",
      .diagnosis = "UNCOALESCED",
      .missed =
-         "The lanes of a warp read A from many rows at once. Right result, but neighbouring threads "
-         "(x) should share a row of C: then they share the element of A as well.",
+         "The lanes of a warp read A from many rows at once. Neighbouring threads (x) should share a "
+         "row of C: then they also share the element of A.",
      .parameters = {{"slack", 1.05}, {"rows_per_warp", 4}},
      .measure = grader::sectors_of_a,
      .bound = sectors_of_a},
@@ -73,8 +73,8 @@ const std::vector<grader::Goal> goals = {
      .what = "sectors written to C",
      .diagnosis = "UNCOALESCED",
      .missed =
-         "The lanes of a warp store to many rows of C. Right result, but each store then moves 32 "
-         "sectors where a row of neighbours needs 4 (8 in double): lay x along the columns.",
+         "The lanes of a warp store to many rows of C. Each store then moves 32 sectors where a row of "
+         "neighbours needs 4 (8 in double): lay x along the columns.",
      .parameters = {{"slack", 1.60}},
      .measure = sectors_stored,
      .bound = sectors_of_c},

@@ -54,7 +54,7 @@ double elements_stored(const grader::Observed& o) {
 
 const char* const too_many_loads =
     "A thread that owns TM x TN elements of C needs TM + TN loads per k step, not two for each "
-    "multiplication: load a column of A and a row of B into registers, then multiply all with all.";
+    "multiplication: load a column of A and a row of B into registers, then multiply each with each.";
 const char* const edge_loads =
     "Tiles at the edge load far more than tiles inside: let them run the same loop on clamped "
     "indices, and test only in the store which elements exist.";
@@ -68,10 +68,10 @@ const char* const half_empty =
     "With more than 128 registers only one block of 256 threads fits on a multiprocessor.";
 const char* const scattered =
     "The lanes of a warp read B with a stride: give neighbouring threads neighbouring columns and "
-    "step from one column of a thread to its next by the number of threads in a row.";
+    "let a thread's columns lie as far apart as there are threads in a row.";
 
 const char* const stored_again =
-    "Elements at the edge are stored more than once. A clamped row or column is another one's copy: "
+    "Elements at the edge are stored more than once. A clamped row or column is a copy of another: "
     "store an element only if its row and its column exist as they were before clamping.";
 
 const std::vector<Extents> inside = {{256, 256, 256}};

@@ -322,7 +322,7 @@ template <bool INSIDE, int THREADS, int ROWS, int COLS, int PITCH, typename T>
 __device__ void copy_transposed(T (&tile)[COLS][PITCH], MatrixView<const T> m, int row0, int col0) {
   constexpr int STEP = THREADS / COLS;  // rows from one copy of a thread to its next
   static_assert(THREADS % COLS == 0 && ROWS % STEP == 0, "each thread must start as many copies");
-    // TODO(4.4.2) COLS adjacent threads copy one row, an element each. A thread's next element lies
+  // TODO(4.4.2) COLS adjacent threads copy one row, an element each. A thread's next element lies
   //             STEP rows below. Where m has no element, store T(0).
   tile[0][0] = unwritten<T>();
 }

@@ -148,7 +148,7 @@ const char* const scalar_shared =
 const char* const scalar_global =
     "More loads from global memory than with 16 bytes each, although every row begins at a "
     "multiple of 16. If only some lanes move less, is it the last whole piece of a row, which ends "
-    "just at its edge (< for <=)?";
+    "exactly at its edge (< for <=)?";
 const char* const half_sectors =
     "A sector has 32 bytes, two pieces, and is fetched as a whole: let two neighbouring threads load "
     "both halves of it, so that they come with one request.";
@@ -165,8 +165,8 @@ const char* const scalar_copies =
     "More copies than needed: rows that begin at a multiple of 16 bytes can be copied 16 "
     "bytes at a time.";
 const char* const not_hidden =
-    "Copies are waited for before anything was multiplied after their start. Wait for the oldest "
-    "group only: __pipeline_wait_prior(n) leaves the n youngest under way.";
+    "Copies are waited for before anything has been multiplied since their start. Wait for the oldest "
+    "group only: __pipeline_wait_prior(n) leaves the n youngest in flight.";
 const char* const more_barriers =
     "One barrier per k tile is enough with several stages: it says that the next tile is complete "
     "and that nobody reads the last one any more.";

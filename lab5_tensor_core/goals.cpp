@@ -96,9 +96,9 @@ double first_tiles(const Extents& e, const Parameters& p, std::uint64_t) {
 }
 
 const char* const not_on_tensor_cores =
-    "Products are made elsewhere than on tensor cores: by threads, one multiply-add at a time.";
+    "Some products are not made by tensor cores but by threads, one multiply-add at a time.";
 const char* const not_from_tensor_cores =
-    "C was computed again with tensor cores that double their products, and did not double: what "
+    "C was computed again with tensor cores that double their results, and did not double: what "
     "they compute does not reach C.";
 const char* const no_shared =
     "More is read from A and B than tiles in shared memory need: do warps load their fragments "

@@ -214,15 +214,15 @@ const char* const not_by_wgmma =
     "Threads read more of the tiles than A's fragments, once per tile of C: both parts of B are "
     "for wgmma to read.";
 const char* const not_from_tensor_cores =
-    "C was computed again with tensor cores that double their products, and did not double: what "
+    "C was computed again with tensor cores that double their results, and did not double: what "
     "they compute does not reach C.";
 const char* const computed_again =
-    "C was computed again with tensor cores that double their products, and did not double. What comes out "
+    "C was computed again with tensor cores that double their results, and did not double. What comes out "
     "of them as infinity or NaN is computed once more by threads, from A and B: is some part of a factor, or a "
     "register, never set?";
 const char* const passed_again =
     "A factor passes through memory once more. As the first factor, from registers, wgmma takes B "
-    "as it lies.";
+    "as it lies in memory.";
 const char* const parts_by_a_pass =
     "Parts of a factor are stored in memory before they are multiplied: A can be split where TMA has "
     "brought it, in shared memory.";
@@ -238,8 +238,8 @@ const char* const padding =
     "a round takes (and is a last one that is not full counted once, not once per block, nor as a full round "
     "as well), and how many terms does a step have?";
 const char* const steps_waited_for =
-    "Tensor cores stand still between the steps of a tile: the products of a step are started when those of "
-    "the last one have ended. Start them first, then wait for all groups but the last.";
+    "Tensor cores are idle between the steps of a tile: the products of a step start only when those of the "
+    "last one have finished. Start them first, then wait for all groups but the last.";
 const char* const one_group_works =
     "A warpgroup that should take turns makes no products, although every block has at least two tiles.";
 const char* const by_elements =

@@ -31,7 +31,7 @@ recorded=docs/results/h200/bench.json
 holds "files of several GPUs are put together" "$bench" --solution --add "$recorded" --out "$scratch/joined"
 same "from nothing, nothing is lost" "$(cat "$recorded")" "$(cat "$scratch/joined/bench.json")"
 sed 's/NVIDIA H200/NVIDIA T4/' "$recorded" >"$scratch/t4.json"
-fails "those of another model are not" 4 'is of another GPU, driver or compiler' "$bench" --solution --add "$scratch/t4.json" --out "$scratch/joined"
+fails "those of another model are not" 4 'is from another GPU, driver or compiler' "$bench" --solution --add "$scratch/t4.json" --out "$scratch/joined"
 same "and change nothing" "$(cat "$recorded")" "$(cat "$scratch/joined/bench.json")"
 fails "lab 9" 4 'there is no lab 9' "$bench" --lab 9 --solution --out "$scratch/nine"
 same "benches of solutions ask nobody for predictions" "$had_predictions" "$([ -e predictions.toml ] && echo yes)"

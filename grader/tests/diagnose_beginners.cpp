@@ -116,7 +116,7 @@ TEST_CASE("elements that are missing by their value, or by where their tile lies
                                   return (i / 16 + 1) * 16 > c.m || (j / 16 + 1) * 16 > c.n;
                                 }),
                                 {33, 17, 5});
-  CHECK(has(inner.headline, "wholly inside C were never written"));
+  CHECK(has(inner.headline, "entirely inside C were never written"));
   const Diagnosis apart =
       named(stored_if([](Call&, int, int j) { return j % 32 < 16; }), {33, 40, 5});
   CHECK(apart.headline == "of every 32 columns of C only the first 16 were written");
@@ -175,7 +175,7 @@ TEST_CASE("only the first k-tile") {
   CHECK(d.id == "K-TILE-MISSING");
   CHECK(d.headline == "only the first k-tile (k = 0..7) is in the sum");
   CHECK(has(d.next_step, "rounds after the first"));
-  CHECK(has(d.next_step, "go on by more k than a tile has"));
+  CHECK(has(d.next_step, "move on by more k than a tile has"));
   // By a kernel, and another one that adds up what several blocks have summed.
   Evidence shared = launched(first, {33, 17, 40}, {2, 1, 1}, 2, true);
   shared.tile = kRegisters;
@@ -378,5 +378,5 @@ TEST_CASE("the two numbers of blocks exchanged") {
   const Diagnosis d = diagnose(e);
   CHECK(d.id == "SWAPPED-EXTENTS");
   CHECK(d.headline ==
-        "M and N are exchanged: the grid covers 16 rows and 96 columns, C has 17 and 33");
+        "M and N are swapped: the grid covers 16 rows and 96 columns, C has 17 and 33");
 }

@@ -203,7 +203,7 @@ TEST_CASE("a copy whose source goes on by fewer rows than its tile, or by none")
                      int j) { return inside(a, i / 64 * 64 + i % 64 % 4 + i % 64 / 4 * by, j); },
                 33, 5);
     CHECK(d.id == "TILE-MAP");
-    CHECK(has(d.headline, "group of 4 rows to the next A goes on by " + std::to_string(by)));
+    CHECK(has(d.headline, "group of 4 rows to the next A moves on by " + std::to_string(by)));
     CHECK(has(d.next_step, "4 * ld"));
   }
 }
@@ -245,7 +245,7 @@ TEST_CASE("pieces of a thread that are read too near to each other, or stored ov
       [](const Matrix& a, int i, int j) { return a.at(i, j / 32 * 32 + j % 32 / 16 * 4 + j % 16); },
       64, 128);
   CHECK(near.id == "TILE-MAP");
-  CHECK(has(near.headline, "from one group of 16 columns to the next A goes on by 4 columns"));
+  CHECK(has(near.headline, "from one group of 16 columns to the next A moves on by 4 columns"));
   const Diagnosis over = of_copy(
       [](const Matrix& a, int i, int j) {
         const bool first = j / 16 % 2 == 0 && j % 4 > 0;  // the rest of it holds the next piece
@@ -260,7 +260,7 @@ TEST_CASE("pieces of a thread that are read too near to each other, or stored ov
 TEST_CASE("one row more than the copies of a thread are apart shows by how much they go on") {
   const Diagnosis d =
       of_copy([](const Matrix& a, int i, int j) { return a.at(i / 16 + i % 16, j); }, 17, 21);
-  CHECK(has(d.headline, "from one group of 16 rows to the next A goes on by 1 row:"));
+  CHECK(has(d.headline, "from one group of 16 rows to the next A moves on by 1 row:"));
 }
 
 TEST_CASE("two sets of fragments of which a step loads the one that it multiplies") {
@@ -385,8 +385,8 @@ TEST_CASE("tiles of B that begin at (col0, k0): right only in a transposed copy"
       },
       {40, 50, 37});
   CHECK(d.id == "TILE-MAP");
-  CHECK(has(d.headline, "each begins at row col0 and column k0, exchanged"));
-  CHECK(has(d.next_step, "In a transposed copy rows and columns have changed places"));
+  CHECK(has(d.headline, "each begins at row col0 and column k0, swapped"));
+  CHECK(has(d.next_step, "In a transposed copy rows and columns are swapped"));
 }
 
 TEST_CASE("tiles of an operand that are taken for each other") {
@@ -456,12 +456,12 @@ TEST_CASE("a thread that leaves a shared array, or begins outside") {
     return of_stores(FindingKind::out_of_bounds, store(3, 1024), nullptr, 4,
                      [told](int t, int n) { return t + told * n; });
   };
-  CHECK(has(filled_by(64).next_step, "goes on by 64, as if 64 threads filled it together"));
+  CHECK(has(filled_by(64).next_step, "moves on by 64, as if 64 threads filled it together"));
   CHECK_FALSE(has(filled_by(128).next_step, "as if"));
   const Diagnosis over = of_stores(FindingKind::out_of_bounds, store(3, 1024), nullptr, 4,
                                    [](int t, int n) { return 900 + t + 8 * n; });
-  CHECK(told(over, "cover 32 elements in one go, and each of them goes on by 8"));
-  CHECK(has(over.next_step, "but each goes on by only 8, to where another lane has been"));
+  CHECK(told(over, "cover 32 elements in one go, and each of them moves on by 8"));
+  CHECK(has(over.next_step, "but each moves on by only 8, to where another lane has been"));
   CHECK_FALSE(told(leaves, "in one go"));
   simgpu::Access small = store(3, 256);
   small.object_bytes = 1024;  // (16, 16) floats
@@ -485,7 +485,7 @@ TEST_CASE("a thread that leaves a shared array, or begins outside") {
   CHECK_FALSE(has(rows_of_threads(64), "16 neighbouring threads"));
   const Diagnosis outside = of_stores(FindingKind::out_of_bounds, store(3, 1536), nullptr, 4,
                                       [](int t, int n) { return 512 * t + n; });
-  CHECK(has(outside.next_step, "This thread's first element lies outside already"));
+  CHECK(has(outside.next_step, "This thread's first element is already outside"));
 }
 
 TEST_CASE("threads that are counted for longer rows than an array has") {
@@ -494,7 +494,7 @@ TEST_CASE("threads that are counted for longer rows than an array has") {
     return [across](int t, int n) { return t / across * 16 + t % across + 64 * n; };
   };
   const Diagnosis d = of_stores(FindingKind::shared_race, one, &other, 4, place(64), 3);
-  CHECK(has(d.next_step, "thread 64 begins only 16 elements behind thread 0"));
+  CHECK(has(d.next_step, "thread 64 begins only 16 elements after thread 0"));
   CHECK(has(d.next_step, "It should be the length of a row of tile"));
 }
 
@@ -526,7 +526,7 @@ TEST_CASE("the lanes of a warp that lie the wrong way over its tile") {
                Tile{64, 64, 16, 4, 4, 32, 16})
         .next_step;
   };
-  CHECK(has(next(8), "begin with 8 different places in b_tile"));
+  CHECK(has(next(8), "begin at 8 different places in b_tile"));
   CHECK(has(next(8), "8 down and 4 across, its columns have 4"));
   CHECK_FALSE(has(next(4), "different places"));
 }
@@ -579,7 +579,7 @@ TEST_CASE("a tile that is left only from the second round on asks what counts ro
     r.launches[0].lines.push_back(line);
     return r;
   };
-  CHECK(has(of(40).next_step, "the loop over the k of a tile goes on to K"));
+  CHECK(has(of(40).next_step, "the loop over the k of a tile runs on to K"));
   f.at.block = {1, 0, 0};  // another block's: rounds are not all that is different
   e.run_probe = [f, probe = e.run_probe](const Matrix& a, const Matrix& b, const Matrix& c) {
     Run r = *probe(a, b, c);

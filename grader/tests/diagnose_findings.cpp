@@ -87,7 +87,7 @@ TEST_CASE("shared tiles are named with both indices") {
                                      4 * (7 * 16 + 12), 1024, 0));
   const Diagnosis d = explain(uninit, kTile, nullptr, ElementType::float32);
   CHECK(d.id == "UNINIT");
-  CHECK(d.headline == "line 47 reads Bs[7][12], which nobody wrote");
+  CHECK(d.headline == "line 47 reads Bs[7][12], which was never written");
 }
 
 TEST_CASE("a shared array of unknown shape gets no made-up indices") {
@@ -101,10 +101,10 @@ TEST_CASE("a shared array of unknown shape gets no made-up indices") {
                Tile{128, 128, 16, 8, 8}, &r, ElementType::float32)
         .headline;
   };
-  CHECK(name_of(4 * 32 * 32) == "line 47 reads Bs[1][1], which nobody wrote");
-  CHECK(name_of(4 * 2 * 32 * 32) == "line 47 reads element 33 of Bs, which nobody wrote");
+  CHECK(name_of(4 * 32 * 32) == "line 47 reads Bs[1][1], which was never written");
+  CHECK(name_of(4 * 2 * 32 * 32) == "line 47 reads element 33 of Bs, which was never written");
   r.launches[0].block = {256, 1, 1};
-  CHECK(name_of(4 * 16 * 128) == "line 47 reads Bs[0][33], which nobody wrote");
+  CHECK(name_of(4 * 16 * 128) == "line 47 reads Bs[0][33], which was never written");
 }
 
 TEST_CASE("races are told apart by a run with a single k-tile") {
@@ -114,8 +114,8 @@ TEST_CASE("races are told apart by a run with a single k-tile") {
   const Diagnosis before_reads = diagnose(reporting_if(race, [](const Matrix&) { return true; }));
   CHECK(before_reads.id == "RACE-RAW");
   CHECK(before_reads.headline ==
-        "line 44 reads As[3][5] while line 38 of the same round writes it: no __syncthreads() "
-        "stands between them");
+        "line 44 reads As[3][5] while line 38 of the same round writes it: there is no "
+        "__syncthreads() between them");
   const Diagnosis after_reads =
       diagnose(reporting_if(race, [](const Matrix& a) { return a.cols > 16; }));
   CHECK(after_reads.id == "RACE-WAR");
@@ -175,13 +175,13 @@ TEST_CASE("what is not aligned is told by what is to blame for it") {
         std::string::npos);
   CHECK(told().next_step.find("from columns 3, 7 and so on") != std::string::npos);
   r.b = Matrix(ElementType::float32, 4, 128, 128);
-  CHECK(
-      told().headline.find("B[1][2]: 4 elements move at once, and column 2 is no multiple of 4") !=
-      std::string::npos);
+  CHECK(told().headline.find(
+            "B[1][2]: 4 elements move at once, and column 2 is not a multiple of 4") !=
+        std::string::npos);
   // Element 6 is B[1][0] if rows of 6 follow each other.
   r.b = Matrix(ElementType::float32, 4, 6, 8);
   wide.at.offset = 24, wide.at.address = 0x200000018;
-  CHECK(told().headline.find("B[0][6], behind the 6 columns of its row") != std::string::npos);
+  CHECK(told().headline.find("B[0][6], past the 6 columns of its row") != std::string::npos);
   CHECK(told().next_step.find("this would be B[1][0]. Here they are 8 apart") != std::string::npos);
   CHECK(told().next_step.find("B.ld") != std::string::npos);
   wide.at.offset = 520, wide.at.address = 0x200000208;
@@ -288,7 +288,7 @@ TEST_CASE("between blocks of a cluster it is the cluster's barrier that is missi
   };
   const std::string beside =
       "line 44 reads element 16 of part while line 38, in another block of the cluster, writes it: "
-      "no barrier of the cluster stands between them";
+      "there is no barrier of the cluster between them";
   CHECK(diagnosis().id == "BARRIER-CLUSTER");
   CHECK(diagnosis().headline == beside);
   std::swap(race.at, *race.other);  // which of them comes first is chance
@@ -346,7 +346,7 @@ TEST_CASE("refused launches say which limit") {
   CHECK(d.id == "LAUNCH");
   CHECK(d.verdict == Verdict::runtime_error);
   CHECK(d.headline == "launch failed: block is 64 x 32 = 2048 threads, the limit is 1024");
-  CHECK(d.next_step.find("changed places") == std::string::npos);
+  CHECK(d.next_step.find("are the two swapped") == std::string::npos);
   failure.grid = {32, 8, 1};
   CHECK(explain(failure).headline == d.headline);
   CHECK(explain(failure).next_step.find("The grid, 32 x 8, would do as a block") == 0);
@@ -457,7 +457,7 @@ TEST_CASE("who waits for a flag hears which one, and which others were raised") 
   auto stuck = finding(FindingKind::deadlock,
                        access(AccessType::load, 90, MemorySpace::global, "scratch 3", 32, 48, 0));
   stuck.cause = FindingCause::awaited_memory;
-  stuck.detail = "the kernel waits for ever";
+  stuck.detail = "the kernel waits forever";
   const auto told = [&] { return explain(stuck, kTile, nullptr, ElementType::float64); };
   const auto has = [&](const std::string& text) {
     const Diagnosis d = told();
@@ -466,29 +466,29 @@ TEST_CASE("who waits for a flag hears which one, and which others were raised") 
     });
   };
   CHECK(told().headline ==
-        "line 90 waits for ever until element 8 of scratch memory changes: nobody is left to "
-        "store there");
+        "line 90 waits forever for element 8 of scratch memory to change: no thread is left that "
+        "could store to it");
   CHECK(has("all 12 elements of scratch memory, 4 bytes each, have the same value"));
-  CHECK(has("the kernel waits for ever"));
+  CHECK(has("the kernel waits forever"));
 
   stuck.written = {{0, 12}, {20, 24}};
   stuck.written_bytes = 16;
   CHECK(has("waited for: 0..2, 5"));
   stuck.written_bytes = 20;
   CHECK(has("waited for: 0..2, 5, ..."));
-  CHECK(told().next_step.find("Who should store to just this element") == 0);
+  CHECK(told().next_step.find("Which thread should store to just this element") == 0);
 }
 
 TEST_CASE("the cause of a finding decides, not the words of its sentence") {
   auto stuck = finding(FindingKind::deadlock,
                        access(AccessType::load, 44, MemorySpace::shared, "full", 0, 64, 3));
-  stuck.detail = "the block waits for ever: warp 0 waits at the barrier of mbarrier_test.cu:3";
+  stuck.detail = "the block waits forever: warp 0 waits at the barrier of mbarrier_test.cu:3";
   const auto next = [&] { return explain(stuck, kTile, nullptr, ElementType::float32).next_step; };
   CHECK(next() == "Which threads reach the barrier, and which cannot?");
   stuck.cause = FindingCause::open_phase;
   CHECK(next().find("The phase of an mbarrier ends when") == 0);
   stuck.cause = FindingCause::awaited_memory;
-  CHECK(next().find("Somebody looks at memory there") == 0);
+  CHECK(next().find("A thread there keeps reading memory") == 0);
 
   stuck.kind = FindingKind::trap;
   const auto own = [&] {
@@ -612,9 +612,9 @@ TEST_CASE("elements are counted in the type that an access names") {
                    ElementType::float16)
         .headline;
   };
-  CHECK(headline() == "line 72 reads element 528 of scratch, which nobody wrote");
+  CHECK(headline() == "line 72 reads element 528 of scratch, which was never written");
   sum.number_bytes = 4;  // a sum, in a product of halves
-  CHECK(headline() == "line 72 reads element 264 of scratch, which nobody wrote");
+  CHECK(headline() == "line 72 reads element 264 of scratch, which was never written");
 }
 
 TEST_CASE("who arrives a round ahead is asked for the parity") {
@@ -679,7 +679,7 @@ TEST_CASE(
   };
   // A place of a ring, and barriers at the end.
   const Diagnosis d = explained({{0, 4000}, {16000, 16032}}, 4032);
-  CHECK(d.headline == "line 9 reads element 1024 of shared memory, which nobody wrote");
+  CHECK(d.headline == "line 9 reads element 1024 of shared memory, which was never written");
   CHECK(d.next_step.find("filled up to element 999, and this read goes 25 beyond") !=
         std::string::npos);
   const auto too_far = [](const Diagnosis& other) {

@@ -416,7 +416,7 @@ TEST_CASE("places and accumulators") {
   const Diagnosis exchanged = of_wide(moved([](int&, int& j) {
     j = j < 16 ? j + 80 : j >= 80 && j < 96 ? j - 80 : j;
   }));
-  CHECK(exchanged.headline == "whole 16 x 16 tiles of C change places");
+  CHECK(exchanged.headline == "whole 16 x 16 tiles of C are in the wrong places");
   const Diagnosis repeated = of_wide(moved([](int&, int& j) { j = j >= 80 ? j - 80 : j; }));
   CHECK(repeated.id == "TILE-MAP");
   CHECK(repeated.headline.find("whole 16 x 16 tiles of C hold what belongs to others") == 0);
@@ -550,9 +550,9 @@ TEST_CASE("a number that is changed on its way to the product is shown with K = 
   };
   const Diagnosis a = judged(with_factors(bits_as_number, whole), true);
   CHECK(a.id == "WRONG-VALUE");
-  CHECK(a.headline.find("not the numbers of A,") != std::string::npos);
+  CHECK(a.headline.find("are not those of A,") != std::string::npos);
   CHECK(judged(with_factors(bits_as_number, bits_as_number), true)
-            .headline.find("not the numbers of A and B,") != std::string::npos);
+            .headline.find("are not those of A and B,") != std::string::npos);
   const auto three_times = [](double x) { return 3 * x; };
   CHECK(judged(with_factors(three_times, three_times), true).headline ==
         "every product is added 9 times, or each of its two factors counts 3 times");

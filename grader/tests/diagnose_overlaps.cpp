@@ -191,7 +191,7 @@ TEST_CASE("a thread that stores in front of its block's tile: the block begins t
                                  store_to_c(0, 2, {2, 0, 0}), [](simgpu::Dim3, simgpu::Dim3, int) {
                                    return std::pair{0, 0};
                                  });
-  CHECK(mentions(d.next_step, "in front of its block's tile: that begins at column 64"));
+  CHECK(mentions(d.next_step, "before its block's tile: the tile begins at column 64"));
   CHECK(mentions(d.next_step, "What is blockIdx.x multiplied by? It should be 64"));
 }
 
@@ -264,7 +264,7 @@ TEST_CASE("a packed tile whose rest is not set beyond the edge") {
                  "What exists of A (1 x 1) had been stored, and nothing else"));
   f.at.object_bytes += 4;
   CHECK(mentions(explain(f, tile, &r, ElementType::float32).next_step,
-                 "All that was stored lies in front of this element"));
+                 "Everything that was stored lies before this element"));
 }
 
 TEST_CASE("a race in a ring of padded tiles asks which place is free") {

@@ -134,9 +134,9 @@ TEST_CASE("a read behind all that was stored in scratch memory may ask for too m
     unwritten.written_bytes = end - begin;
     return explain(unwritten, kNaive, nullptr, ElementType::float32).next_step;
   };
-  CHECK(has(next(0, 64), "All that was stored lies in front of this element"));
+  CHECK(has(next(0, 64), "Everything that was stored lies before this element"));
   CHECK(has(next(0, 64), "multiplied by the elements of one part"));
-  CHECK_FALSE(has(next(128, 256), "All that was stored"));
+  CHECK_FALSE(has(next(128, 256), "Everything that was stored"));
 }
 
 TEST_CASE("a sum that ends where the numbers say so") {
@@ -295,9 +295,9 @@ TEST_CASE("tiles take turns only where an array holds several") {
     return explain(tile_race(2176, 40), Tile{16, 16, 16, 1, 1}, &run, ElementType::float32)
         .next_step;
   };
-  CHECK(has(next(), "both have the same tile"));
+  CHECK(has(next(), "both use the same tile"));
   run.launches.back().total.block_barriers = 2;
-  CHECK_FALSE(has(next(), "both have the same tile"));
+  CHECK_FALSE(has(next(), "both use the same tile"));
 }
 
 TEST_CASE("a launch of few threads that never ends is not called too large") {
@@ -315,6 +315,7 @@ TEST_CASE("a launch of few threads that never ends is not called too large") {
     return grader::diag::explain(run.launches[0].findings[0], kNaive, &run, ElementType::float32)
         .headline;
   };
-  CHECK(headline({1, 1, 1}).find("look again and again") != std::string::npos);
+  CHECK(headline({1, 1, 1}).find("keep checking something that never changes") !=
+        std::string::npos);
   CHECK(headline({1 << 20, 4, 1}).find("far too large") != std::string::npos);
 }

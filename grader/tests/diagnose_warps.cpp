@@ -162,9 +162,9 @@ TEST_CASE("the first lane that is not aligned tells what its index is made of") 
   const auto next = [&] {
     return explain(wide, kOfWarps, nullptr, ElementType::float32).next_step;
   };
-  CHECK(says(next(), "made of lane / 4"));
+  CHECK(says(next(), "comes from lane / 4"));
   wide.at.thread.x = 33;
-  CHECK(says(next(), "made of the lane's number"));
+  CHECK(says(next(), "comes from the lane's number"));
   wide.at.thread.x = 37;  // none that begins a group
   CHECK(says(next(), "Every part of the index"));
   wide.at.thread.x = 32;  // no lane's number adds anything
@@ -371,7 +371,7 @@ TEST_CASE("parts whose first row and column are exchanged, and columns that are 
   const Diagnosis pairs = from([](int i, int j) {
     return std::pair{i, j % 4 == 1 ? j + 1 : j % 4 == 2 ? j - 1 : j};
   });
-  CHECK(says(pairs.next_step, "C[0][1] and C[0][2] have changed places"));
+  CHECK(says(pairs.next_step, "C[0][1] and C[0][2] are swapped"));
 }
 
 TEST_CASE("a copy of which several elements come from one place") {
@@ -451,9 +451,9 @@ TEST_CASE("tiles that change places are asked for the number that blocks have") 
     };
     return diagnose(evidence(kernel, ElementType::float32, kOfWarps, {128, 64, 48}));
   };
-  CHECK(says(with_grid(true).headline, "tiles of C change places"));
+  CHECK(says(with_grid(true).headline, "tiles of C are in the wrong places"));
   CHECK(says(with_grid(true).next_step, "The blocks lie in one row"));
-  CHECK(says(with_grid(false).headline, "tiles of C change places"));
+  CHECK(says(with_grid(false).headline, "tiles of C are in the wrong places"));
   CHECK(says(with_grid(false).next_step, "Which of blockIdx.x and blockIdx.y"));
 }
 

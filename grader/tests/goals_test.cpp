@@ -140,8 +140,8 @@ TEST_CASE("a prediction is compared with the count") {
   CHECK(wrong["line"] == line);
   const std::string headline = wrong["headline"];
   CHECK(headline ==
-        "prediction() predicts 1 wavefronts per request; the simulated GPU counts another number "
-        "in line " +
+        "prediction() predicts 1 wavefronts per request; the simulated GPU counts a different "
+        "number in line " +
             std::to_string(line) + " of gemm_given");
   CHECK(negative["state"] == "failed");
   CHECK(right["state"] == "passed");

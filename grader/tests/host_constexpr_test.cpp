@@ -140,7 +140,7 @@ TEST_CASE("what nvcc refuses of constexpr functions is refused, and nothing else
     for (const std::string& line : host_constexpr_calls(said_by(argv), file, kProgram, 100))
       told += line + '\n';
     CHECK(captured(told, std::regex(":(\\d+):\\d+: error: ")) == all);
-    CHECK(told.find(":28:21: error: 'f' is a function of the host") != std::string::npos);
+    CHECK(told.find(":28:21: error: 'f' is a host function") != std::string::npos);
     CHECK(told.find("  constexpr int a = f(1);  // REFUSED\n                    ^\n") !=
           std::string::npos);
     // Where the function stands.

@@ -86,7 +86,7 @@ TEST_CASE("the catalogue is sound", "[messages]") {
   CHECK_THROWS_AS(text("ALL-ZERO.headline.x"), std::out_of_range);
   CHECK_THROWS_AS(text("UNINIT.headline", {{"where", "line 3"}}), std::out_of_range);
   CHECK(text("UNINIT.headline", {{"where", "line 3"}, {"object", "As"}}) ==
-        "line 3 reads As, which nobody wrote");
+        "line 3 reads As, which was never written");
 }
 
 TEST_CASE("the catalogue is the TOML that its files say", "[messages]") {

@@ -115,12 +115,12 @@ __device__ void fetch(T (&a_tile)[8][16]) {
     const grader::Overrun at = grader::overrun_at(kernel, line, headline);
     return at.meant + ">" + at.met;
   };
-  CHECK(names(6, "line 6 reads element 3 of scratch, which nobody wrote") == "a_tile>scratch");
-  CHECK(names(6, "line 6 reads b_tile[2][0], which nobody wrote") == ">");
-  CHECK(names(7, "line 7 reads b_tile[2][0], which nobody wrote") == "scratch>b_tile");
+  CHECK(names(6, "line 6 reads element 3 of scratch, which was never written") == "a_tile>scratch");
+  CHECK(names(6, "line 6 reads b_tile[2][0], which was never written") == ">");
+  CHECK(names(7, "line 7 reads b_tile[2][0], which was never written") == "scratch>b_tile");
   CHECK(names(6, "line 6 reads A[2][0], past its end: A is 2 x 4") == ">");
   CHECK(names(6, "line 6 reads other[2]") == ">");
-  CHECK(names(10, "line 10 reads element 3 of scratch, which nobody wrote") == ">");
+  CHECK(names(10, "line 10 reads element 3 of scratch, which was never written") == ">");
   CHECK(names(99, "line 99 reads element 3 of scratch") == ">");
 }
 

@@ -586,8 +586,8 @@ bool reads_too_early(BlockRun& run, const Warp& w, unsigned lane, const Op& op, 
                                  : FindingCause::unwaited_copy;
     if (!party.pending)
       f.detail +=
-          ", and nothing stands between its arrival there and this read: other threads see a copy "
-          "only after a barrier behind the wait for it: a __syncthreads(), the wait() of a "
+          ", with no barrier between its arrival there and this read: other threads see a copy "
+          "only after a barrier that follows the wait for it: a __syncthreads(), the wait() of a "
           "cuda::barrier, the consumer_wait() of a cuda::pipeline";
     else if (!party.committed)
       f.detail +=

@@ -79,7 +79,7 @@ void check_barrier_on_completion(BlockRun& run, std::uint32_t id) {
                   std::to_string(past) + " of " + std::to_string(l.threads) +
                       " threads went past the barrier at " + line_text(p, b.first_pc) +
                       " and have ended (" + line_text(p, past_pc) +
-                      "): __syncthreads() must not stand where only some threads come by");
+                      "): __syncthreads() must not be placed where only some threads get to it");
       return;
     }
     add_finding(run, FindingKind::exited_before_barrier, b.first_pc, most->first, at, other,
@@ -213,7 +213,7 @@ void check_arrival(BlockRun& run, const Warp& w, std::uint32_t mask, std::uint32
   add_finding(run, FindingKind::divergent_barrier, pc, UINT32_MAX, at, other,
               "the barrier is reached by " + std::to_string(here) + " of " + std::to_string(all) +
                   " threads of warp " + std::to_string(w.index) + where +
-                  ": __syncthreads() must not stand where only some threads come by");
+                  ": __syncthreads() must not be placed where only some threads get to it");
 }
 
 /// Barriers 0 to 15, for whole warps (PTX ISA, "bar"); ends the launch with a finding otherwise.

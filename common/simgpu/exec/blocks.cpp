@@ -228,7 +228,7 @@ void report_deadlock(Worker& worker) {
   if (!at_memory && waiting.place.parked->what == WaitsFor::barrier) {
     add_finding(*waiting.run, FindingKind::deadlock, waiting.place.pc, UINT32_MAX, waiting.at,
                 std::nullopt,
-                "the block waits for ever: " + barrier_text(*waiting.run, waiting.place));
+                "the block waits forever: " + barrier_text(*waiting.run, waiting.place));
     return;
   }
   worker.findings.add(
@@ -240,7 +240,7 @@ void report_deadlock(Worker& worker) {
         f.kernel = worker.launch->kernel_name;
         f.at = waiting.at;
         if (at_memory && waiting.places > 1) f.other = waiting.other;
-        f.detail = "the kernel waits for ever, nobody is left to run: " + waiting.who;
+        f.detail = "the kernel waits forever, no thread is left to run: " + waiting.who;
         if (at_memory) add_unlike(*worker.launch, f);
         return f;
       });

@@ -162,7 +162,7 @@ void report_unfenced_stores(const Place& at, check::Tag written, std::uint64_t o
   add_finding(at.run, FindingKind::proxy_fence_missing, at.op.pc, UINT32_MAX, place, other,
               "the bulk copy of " + line_text(*at.run.launch->program, at.op.pc) + " overwrites " +
                   place.object + "+" + std::to_string(place.offset) +
-                  ", which threads have written by ordinary stores: fence.proxy.async must stand "
+                  ", which threads have written by ordinary stores: fence.proxy.async must come "
                   "between the stores and the barrier that follows them");
 }
 

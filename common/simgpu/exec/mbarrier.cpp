@@ -192,7 +192,7 @@ void check_initialised(BlockRun& run, const Warp& w, unsigned lane, std::uint32_
               describe_thread(l, run.number, b.init_thread, theirs),
               line_text(*l.program, pc) + " uses " + mbarrier_text(run, offset) + ", which " +
                   line_text(*l.program, b.init_pc) +
-                  " initialises in the same barrier interval: a __syncthreads() must stand between "
+                  " initialises in the same barrier interval: a __syncthreads() must come between "
                   "them");
 }
 
@@ -553,7 +553,7 @@ bool report_mbarrier_deadlock(BlockRun& run) {
     };
     if (std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i), same_line)) continue;
     std::string text =
-        (i == 0 ? "the block waits for ever: " : "") + who_waits(run, o) + what_has_come(p, o);
+        (i == 0 ? "the block waits forever: " : "") + who_waits(run, o) + what_has_come(p, o);
     // One line serves many barriers if it is that of a function wait(): the first finding there says it all.
     const auto next = std::find_if(
         all.begin() + static_cast<std::ptrdiff_t>(i) + 1, all.end(), [&](const OpenPhase& x) {

@@ -181,7 +181,7 @@ void check_registers(BlockRun& run) {
   tell(*most, FindingKind::deadlock,
        "the setmaxnreg of " + line_text(p, most->registers_pc) + " to " +
            std::to_string(most->registers) +
-           " registers waits for ever: the threads of the block would have " +
+           " registers waits forever: the threads of the block would have " +
            std::to_string(all * kLanes) + " in all, and it was launched with " +
            std::to_string(launched * warps * kLanes) +
            " at the most: other warpgroups must give up more, by setmaxnreg.dec");
@@ -319,14 +319,14 @@ void AsyncReadCheck::find_fault(std::uint32_t first, check::Tag t) {
   if (ordered)
     add_finding(run_, FindingKind::proxy_fence_missing, pc_, UINT32_MAX, at, other,
                 std::string(what_) + " on " + line_text(p, pc_) + " reads " + object_text(at) +
-                    ", which threads have written by ordinary stores: fence.proxy.async must stand "
+                    ", which threads have written by ordinary stores: fence.proxy.async must come "
                     "between the stores and the barrier that follows them");
   else
     add_finding(run_, FindingKind::shared_race, pc_, UINT32_MAX, at, other,
                 std::string(what_) + " on " + line_text(p, pc_) + " reads " + object_text(at) +
                     ", which warp " + std::to_string(writer) +
                     " has written in the same barrier interval: fence.proxy.async and a barrier "
-                    "must stand between them");
+                    "must come between them");
 }
 
 }  // namespace simgpu::exec

@@ -298,7 +298,7 @@ bool report_product_deadlock(BlockRun& run) {
         ++missing;
       const Product p{run, w.index, k.pc, run.launch->program->products[k.detail]};
       tell(p, FindingKind::deadlock, UINT32_MAX, 0,
-           "the block waits for ever: the wgmma of " + line_text(*run.launch->program, k.pc) +
+           "the block waits forever: the wgmma of " + line_text(*run.launch->program, k.pc) +
                " needs all four warps of its warpgroup, and warp " + std::to_string(missing) +
                " does not come");
       return true;

@@ -118,7 +118,7 @@ TEST_CASE("other threads see a copy after a barrier that follows the wait", "[as
       CHECK(f.at.where.line == line("neighbour_read"));
       REQUIRE(f.other);
       CHECK(f.other->where.line == line("neighbour_copy"));
-      CHECK(contains(f.detail, "only after a barrier behind the wait for it"));
+      CHECK(contains(f.detail, "only after a barrier that follows the wait for it"));
       CHECK(f.cause == FindingCause::unpublished_copy);
       CHECK(gpu.download<int>(out, 2)[1] == -1);
       r = gpu.run("barrier_before_wait", {1, 1, 1}, {threads, 1, 1}, in, out);

@@ -164,7 +164,7 @@ TEST_CASE("what had been stored of an array is told") {
   // [24][31] is in no row that had been stored: that rows are stored so far does not make it so.
   const Diagnosis below = reading(895, rows);
   CHECK(told(below, "as many as 3 rows of 36; this one is [24][31]"));
-  CHECK(has(below.next_step, "Of the first 3 rows 32 elements each had been stored"));
+  CHECK(has(below.next_step, "Of the first 3 rows, 32 elements each had been stored"));
   CHECK(has(reading(40, rows).next_step, "Compare the index"));
   CHECK(told(reading(896, {{0, 128}, {144, 272}, {288, 420}}), "97 had been stored"));
 }

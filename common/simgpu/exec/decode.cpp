@@ -366,11 +366,16 @@ void FunctionDecoder::find_blocks() {
 }
 
 namespace {
-/// Functions that the engine provides, beside those of math_calls.hpp.
-const std::map<std::string_view, std::uint32_t> kProvided = {{"vprintf", kVprintf},
-                                                             {"__assertfail", kAssertFail},
-                                                             {"__simgpu_forget", kForget},
-                                                             {"__simgpu_lend", kLend}};
+struct Provided {
+  std::string_view name;
+  std::uint32_t number;
+};
+/// Functions that the engine provides, beside those of math_calls.hpp. Constant: a program with managed variables
+/// decodes its kernels before main begins, perhaps before this file's variables are constructed.
+constexpr Provided kProvided[] = {{"vprintf", kVprintf},
+                                  {"__assertfail", kAssertFail},
+                                  {"__simgpu_forget", kForget},
+                                  {"__simgpu_lend", kLend}};
 }  // namespace
 
 void FunctionDecoder::decode_call(BasicBlock& block, const Ins& ins) {
@@ -382,8 +387,11 @@ void FunctionDecoder::decode_call(BasicBlock& block, const Ins& ins) {
   std::vector<std::uint32_t> to_param, to_result;
   std::uint32_t at_bytes = 0;
   if (target.is_declaration) {
-    if (const auto known = kProvided.find(target.name); known != kProvided.end())
-      call.function = known->second;
+    const auto* const known =
+        std::find_if(std::begin(kProvided), std::end(kProvided),
+                     [&](const Provided& p) { return p.name == target.name; });
+    if (known != std::end(kProvided))
+      call.function = known->number;
     else if ((call.math = find_math_function(target.name)) != nullptr)
       call.function = kMath;
     else if (target.name == "malloc" || target.name == "free")

@@ -35,6 +35,15 @@ __global__ void by_address(const float* values, int* sum, int n) {
   for (int i = 0; i < n; ++i) *sum += static_cast<int>(values[i]);
 }
 
+// Kernels of a program with managed variables are read before main begins: they may allocate and print all the same.
+__global__ void allocate(int* out) {
+  int* const mine = static_cast<int*>(malloc(4 * sizeof(int)));
+  mine[3] = 11;
+  *out = mine[3];
+  free(mine);
+  printf("printed by a kernel\n");
+}
+
 static void yes(bool is, const char* what) { std::printf("%s: %s\n", what, is ? "yes" : "NO"); }
 
 int main() {
@@ -74,5 +83,8 @@ int main() {
   cudaPointerAttributes attributes;
   CHECK(cudaPointerGetAttributes(&attributes, &counter));
   yes(attributes.type == cudaMemoryTypeManaged, "managed memory");
+  allocate<<<1, 1>>>(&sums[1]);
+  CHECK(cudaDeviceSynchronize());
+  yes(sums[1] == 11, "a kernel's own memory");
   return 0;
 }

@@ -71,6 +71,10 @@ cudaError_t State::fail(const char* call, cudaError_t error, const std::string& 
 
 cudaError_t State::synchronize(const char* call) {
   InFlight::get().end();
+  return finish(call);
+}
+
+cudaError_t State::finish(const char* call) {
   tell_findings();
   if (sticky_ != cudaSuccess) return repeat_sticky();
   const cudaError_t error = backend().synchronize();

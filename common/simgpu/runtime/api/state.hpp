@@ -55,6 +55,8 @@ class State {
   cudaError_t repeat_sticky();
   /// Waits for the device; a fault that happened on it becomes sticky now.
   cudaError_t synchronize(const char* call);
+  /// Has the device finish what it was given, of which the program learns nothing.
+  cudaError_t finish(const char* call);
   cudaError_t peek_error();
   cudaError_t take_error();
   cudaError_t unsupported(const char* call, const char* why);

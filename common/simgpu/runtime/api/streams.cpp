@@ -6,11 +6,13 @@
 #include <string>
 #include <string_view>
 
+#include "common/simgpu/runtime/api/in_flight.hpp"
 #include "common/simgpu/runtime/api/state.hpp"
 #include "common/simgpu/runtime/api/stream_order.hpp"
 #include "common/simgpu/runtime/given_stream.hpp"
 
 using simgpu::runtime::bad_stream;
+using simgpu::runtime::InFlight;
 using simgpu::runtime::is_stream;
 using simgpu::runtime::State;
 using simgpu::runtime::StreamOrder;
@@ -178,7 +180,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 }
 
 // Host functions run at once, outside the lock: CUDA forbids them to call the API, so they do not
-// need it.
+// need it. They may touch what the device has written before them; the program has not waited for that.
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                   unsigned int flags) {
   cudaError_t status = cudaSuccess;
@@ -186,8 +188,9 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
     SIMGPU_API_BEGIN;
     if (!is_stream(stream)) return bad_stream(state, "cudaStreamAddCallback");
     if (!callback || flags) return state.fail("cudaStreamAddCallback", cudaErrorInvalidValue);
-    status = state.synchronize("cudaStreamAddCallback");
+    status = state.finish("cudaStreamAddCallback");
   }
+  const InFlight::Pause pause;
   callback(stream, status, data);
   return cudaSuccess;
 }
@@ -197,8 +200,9 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
     SIMGPU_API_BEGIN;
     if (!is_stream(stream)) return bad_stream(state, "cudaLaunchHostFunc");
     if (!function) return state.fail("cudaLaunchHostFunc", cudaErrorInvalidValue);
-    if (const cudaError_t error = state.synchronize("cudaLaunchHostFunc")) return error;
+    if (const cudaError_t error = state.finish("cudaLaunchHostFunc")) return error;
   }
+  const InFlight::Pause pause;
   function(data);
   return cudaSuccess;
 }

@@ -13,6 +13,9 @@ __global__ void together(int* out) {
   out[threadIdx.x] = 1;
 }
 
+void add(void* sum) { *static_cast<int*>(sum) += 1; }
+void read(void* word) { std::printf("host function: %d\n", *static_cast<int*>(word)); }
+
 int main() {
   constexpr int kWords = 4096;
   int *managed, *pinned, *device;
@@ -41,6 +44,15 @@ int main() {
   CHECK(cudaMemcpyAsync(pinned, device, kWords, cudaMemcpyDeviceToHost));
   std::printf("%d\n", pinned[9]);  // too early
   CHECK(cudaDeviceSynchronize());
+
+  // A function of the host, run in the stream, may read what came before it. It is not the program that waits.
+  int runs = 0;
+  CHECK(cudaMemcpyAsync(pinned, device, kWords, cudaMemcpyDeviceToHost));
+  CHECK(cudaLaunchHostFunc(nullptr, read, pinned + 10));
+  CHECK(cudaLaunchHostFunc(nullptr, add, &runs));
+  std::printf("%d\n", pinned[11]);  // too early
+  CHECK(cudaDeviceSynchronize());
+  std::printf("%d %d\n", pinned[12], runs);
 
   fill<<<1, 2000>>>(device, 1000);
   CHECK(cudaGetLastError() == cudaSuccess ? cudaErrorUnknown : cudaSuccess);

@@ -116,6 +116,7 @@ int main() {
   config.blockDim = dim3(8);
   cudaMemset(out, 0, 64 * sizeof(int));
   cudaLaunchKernelEx(&config, add, out, 8, 1);
+  cudaDeviceSynchronize();
   std::printf("cudaLaunchKernelEx %d %d\n", out[7], out[8]);
 
   int *data, *sums, host[512];

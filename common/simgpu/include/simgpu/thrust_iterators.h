@@ -106,6 +106,26 @@ using element_of = typename std::iterator_traits<It>::value_type;
 template <typename F, typename It>
 using transformed = std::decay_t<std::invoke_result_t<F, element_of<It>>>;
 
+/// A function object in an iterator: iterators are assigned, lambdas cannot be.
+template <typename F>
+class held {
+ public:
+  __SIMGPU_THRUST held() {}
+  __SIMGPU_THRUST held(const F& f) : f_(f) {}
+  __SIMGPU_THRUST held(const held& o) : f_(o.f_) {}
+  __SIMGPU_THRUST held& operator=(const held& o) {
+    if (this != &o) {
+      f_.~F();
+      ::new (static_cast<void*>(&f_)) F(o.f_);
+    }
+    return *this;
+  }
+  __SIMGPU_THRUST operator const F&() const { return f_; }
+
+ private:
+  F f_;
+};
+
 }  // namespace detail
 
 /// f(element).
@@ -131,7 +151,7 @@ class transform_iterator
 
  private:
   It it_;
-  F f_;
+  detail::held<F> f_;
 };
 template <typename F, typename It>
 __SIMGPU_THRUST inline transform_iterator<F, It> make_transform_iterator(It it, F f) {

@@ -52,8 +52,8 @@ class transform_input_output_iterator
 
  private:
   It it_;
-  In in_;
-  Out out_;
+  detail::held<In> in_;
+  detail::held<Out> out_;
 };
 template <typename In, typename Out, typename It>
 __SIMGPU_THRUST inline transform_input_output_iterator<In, Out, It>

@@ -156,6 +156,16 @@ int main() {
   algorithms<thrust::device_vector<int>>("device");
   algorithms<thrust::host_vector<int>>("host");
 
+  std::printf("-- lambdas, which cannot be assigned\n");
+  const auto squares = thrust::make_transform_iterator(thrust::make_counting_iterator(1),
+                                                       [] __host__ __device__(int i) { return i * i; });
+  auto second = squares;
+  second = squares + 1;
+  yes(*second == 4 && thrust::reduce(squares, squares + 10) == 385, "on the host");
+  thrust::device_vector<int> places(4);
+  thrust::copy(squares, squares + 4, places.begin());
+  yes(holds(places, {1, 4, 9, 16}), "on the device");
+
   std::printf("-- random numbers\n");
   thrust::minstd_rand engine;
   unsigned int last = 0;

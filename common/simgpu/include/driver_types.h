@@ -328,9 +328,11 @@ enum cudaMemLocationType {
   cudaMemLocationTypeInvalid = 0,
   cudaMemLocationTypeDevice = 1,
   cudaMemLocationTypeHost = 2,
+  cudaMemLocationTypeHostNuma = 3,
+  cudaMemLocationTypeHostNumaCurrent = 4,
 };
 struct cudaMemLocation {
-  int type;
+  enum cudaMemLocationType type;
   int id;
 };
 struct cudaMemPoolProps {

@@ -186,7 +186,8 @@ TEST_CASE("simcc: paths with blanks and quotes, objects, PTX", "[simcc]") {
   // Options of nvcc that change nothing here, and some for the host compiler.
   const Ran options = run_process(
       {simcc(), "-arch=sm_80", "-gencode", "arch=compute_80,code=sm_80", "-lineinfo", "-O3",
-       "-Xcompiler", "-fno-strict-aliasing,-O1", "-DTEXT=\"y\"", "a b.cu", "-lcudart", "-o", "d"},
+       "-Xcompiler", "-fno-strict-aliasing,-O1", "-DTEXT=\"y\"", "a b.cu", "-lcudart", "-lcublas", "-lcurand", "-o",
+       "d"},
       odd, environment);
   INFO(options.err);
   CHECK(options.status == 0);

@@ -415,6 +415,14 @@ cudaError_t cudaMemAdvise(const void* ptr, size_t, cudaMemoryAdvise, int) {
                                  : state.fail("cudaMemAdvise", cudaErrorInvalidValue,
                                               "the pointer does not come from cudaMallocManaged");
 }
+cudaError_t cudaMemPrefetchAsync(const void* ptr, size_t bytes, cudaMemLocation location,
+                                 unsigned int, cudaStream_t stream) {
+  return cudaMemPrefetchAsync(ptr, bytes, location.id, stream);
+}
+cudaError_t cudaMemAdvise(const void* ptr, size_t bytes, cudaMemoryAdvise advice,
+                          cudaMemLocation location) {
+  return cudaMemAdvise(ptr, bytes, advice, location.id);
+}
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void*, size_t, unsigned int) {
   SIMGPU_API_BEGIN;
   return is_stream(stream) ? cudaSuccess : bad_stream(state, "cudaStreamAttachMemAsync");

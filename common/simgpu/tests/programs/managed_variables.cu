@@ -83,6 +83,9 @@ int main() {
   cudaPointerAttributes attributes;
   CHECK(cudaPointerGetAttributes(&attributes, &counter));
   yes(attributes.type == cudaMemoryTypeManaged, "managed memory");
+  const cudaMemLocation here = {cudaMemLocationTypeDevice, 0};
+  CHECK(cudaMemAdvise(list, sizeof(Node), cudaMemAdviseSetReadMostly, here));
+  CHECK(cudaMemPrefetchAsync(list, sizeof(Node), here, 0));
   allocate<<<1, 1>>>(&sums[1]);
   CHECK(cudaDeviceSynchronize());
   yes(sums[1] == 11, "a kernel's own memory");

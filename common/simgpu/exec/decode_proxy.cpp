@@ -1,10 +1,12 @@
 // Decodes mbarriers, bulk copies and wgmma (PTX ISA 9.7.13.15, 9.7.9.25, 9.7.9.27, 9.7.15).
 #include <algorithm>
+#include <cstddef>
 
 #include "common/simgpu/exec/bulk_copy.hpp"
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/memory/address.hpp"
 #include "common/simgpu/ptx/control_flow.hpp"
+#include "common/simgpu/tensor_map.hpp"
 
 namespace simgpu::exec {
 
@@ -165,6 +167,110 @@ void FunctionDecoder::bulk_copy(const Ins& ins) {
   p_.bulk_forms.push_back(std::move(form));
 }
 
+/// A load or store of one value that an instruction is made of.
+void FunctionDecoder::map_access(AccessType type, Space space, PT as, Ref base, std::int64_t offset,
+                                 Ref value) {
+  Ins access;
+  access.op = type == AccessType::load ? Opcode::ld : Opcode::st;
+  access.mod.type = as;
+  access.mod.space = space;
+  access.operands.resize(2);
+  std::vector<Ref>& list = p_.lists.emplace_back();
+  list.push_back(value);
+  Op& o = emit_access(access, type, space, base, offset, list);
+  if (type == AccessType::load) o.dst = value;
+}
+
+namespace {
+
+/// Where tensormap.replace writes: a field of a map is what the instruction's value is, but for two that CUDA counts
+/// otherwise.
+struct MapField {
+  std::string_view name;
+  std::size_t offset;
+  PT type;
+  unsigned places = 0;  ///< that the first of two operands chooses among; 0: there is one
+  std::int32_t added = 0;
+};
+constexpr MapField kMapFields[] = {
+    {"global_address", offsetof(TensorMap, base), PT::b64},
+    {"rank", offsetof(TensorMap, rank), PT::b8, 0, 1},
+    {"box_dim", offsetof(TensorMap, box), PT::b16, TensorMap::kMostRank},
+    {"global_dim", offsetof(TensorMap, last), PT::b32, TensorMap::kMostRank, -1},
+    {"global_stride", offsetof(TensorMap, stride), PT::b64, TensorMap::kMostRank - 1},
+    {"element_stride", offsetof(TensorMap, step), PT::b8, TensorMap::kMostRank},
+    {"elemtype", offsetof(TensorMap, type), PT::b8},
+    {"swizzle_mode", offsetof(TensorMap, swizzle), PT::b8},
+    {"fill_mode", offsetof(TensorMap, fills_with_nan), PT::b8},
+};
+
+}  // namespace
+
+/// tensormap.replace: a store into the map. Whoever copies by the map checks what stands there.
+void FunctionDecoder::map_replace(const Ins& ins) {
+  p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::memory_other;
+  const std::string_view text = ins.mod.text;
+  const std::size_t name = std::string_view("tensormap.replace.tile.").size();
+  const std::string_view field_name = text.substr(name, text.find('.', name) - name);
+  const auto* const field = std::find_if(std::begin(kMapFields), std::end(kMapFields),
+                                         [&](const MapField& f) { return f.name == field_name; });
+  const Operand& value = at(ins, ins.operands.size() - 1);
+  if (field ==
+      std::end(kMapFields)) {  // interleave_layout: 0 is the one that tensor maps have here
+    if (value.bits != 0) fail("'" + std::string(text) + "': there is no interleaved layout");
+    return;
+  }
+  const unsigned bytes = ptx::size_of(field->type);
+  const std::int64_t place = field->places == 0 ? 0 : at(ins, 1).bits;
+  if (place < 0 || (field->places != 0 && place >= std::int64_t{field->places}))
+    fail("'" + std::string(text) + "': a tensor has no dimension " + std::to_string(place));
+  if (field_name == "fill_mode" && (value.bits < 0 || value.bits > 1))
+    fail("'" + std::string(text) + "' takes 0 or 1");
+  const Space space = text.find(".shared::cta") != std::string_view::npos ? Space::shared
+                      : text.find(".global") != std::string_view::npos    ? Space::global
+                                                                          : Space::generic;
+  std::int64_t offset;
+  const Ref base = memory_base(at(ins, 0), offset);
+  Ref written = source(value, std::max(bytes, 4u));
+  if (field->added != 0) {
+    const Ref sum = temporary(4);
+    Op& o = emit_alu(Alu::add, Ty::u32);
+    o.dst = sum;
+    o.a = written;
+    o.b = b_.constant(static_cast<std::uint32_t>(field->added), 4);
+    written = sum;
+  }
+  if (bytes < 4) {
+    const Ref narrow = temporary(bytes);
+    convert_width(narrow, bytes, written, 4);
+    written = narrow;
+  }
+  map_access(AccessType::store, space, field->type, base,
+             offset + static_cast<std::int64_t>(field->offset) + place * bytes, written);
+}
+
+/// tensormap.cp_fenceproxy: the warp copies a map of 128 bytes, four by each lane.
+void FunctionDecoder::map_copy(const Ins& ins) {
+  p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::memory_global;
+  constexpr std::int64_t kMapBytes = 128;
+  if (at(ins, 2).bits != kMapBytes) fail("'" + std::string(ins.mod.text) + "' copies 128 bytes");
+  const auto own = [&](std::size_t k, std::int64_t& offset) {
+    const Ref base = memory_base(at(ins, k), offset), lane = special(ptx::Special::laneid, 4);
+    const Ref sum = temporary(8);
+    Op& o = emit_alu(Alu::mad_wide, Ty::u32);
+    o.dst = sum;
+    o.a = lane;
+    o.b = b_.constant(4, 4);
+    o.c = base;
+    return sum;
+  };
+  std::int64_t to_offset, from_offset;
+  const Ref to = own(0, to_offset), from = own(1, from_offset), word = temporary(4);
+  map_access(AccessType::load, Space::shared, PT::b32, from, from_offset, word);
+  map_access(AccessType::store, Space::global, PT::b32, to, to_offset, word);
+  emit(op_fence);
+}
+
 /// setmaxnreg: warps give registers to others, which changes nothing of what is computed.
 void FunctionDecoder::registers_of_warps(const Ins& ins) {
   const std::uint64_t count = at(ins, 0).bits;
@@ -209,6 +315,16 @@ bool FunctionDecoder::asynchronous_proxy(const Ins& ins) {
     case Opcode::bulk_wait:
     case Opcode::wgmma_wait:
       proxy_wait(ins);
+      return true;
+    case Opcode::map_replace:
+      map_replace(ins);
+      return true;
+    case Opcode::map_copy:
+      map_copy(ins);
+      return true;
+    case Opcode::fence_map_acquire:
+      p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::synchronisation;
+      emit(op_fence);
       return true;
     case Opcode::setmaxnreg:
       registers_of_warps(ins);

@@ -253,8 +253,9 @@ TEST_CASE("what only hardware runs makes one function unsupported", "[ptx][parse
   CHECK(contains(unsupported_of("tcgen05.alloc.cta_group::1.sync.aligned.b32 [%r1], 32;"),
                  "needs a GPU"));
   CHECK(contains(unsupported_of("multimem.red.add.f32 [%rd1], %f1;"), "needs a GPU"));
-  CHECK(contains(unsupported_of("tensormap.replace.tile.rank.shared::cta.b1024.b32 [%rd1], 3;"),
-                 "needs a GPU"));
+  CHECK(contains(unsupported_of("tensormap.replace.tile.rank.shared::cta.b1024.b64 [%rd1], 3;"),
+                 ".b64"));
+  CHECK(unsupported_of("tensormap.replace.tile.rank.shared::cta.b1024.b32 [%rd1], 2;").empty());
   CHECK(
       contains(unsupported_of("clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %rd1;"),
                "needs a GPU"));

@@ -13,8 +13,12 @@ __global__ void together(int* out) {
   out[threadIdx.x] = 1;
 }
 
-void add(void* sum) { *static_cast<int*>(sum) += 1; }
-void read(void* word) { std::printf("host function: %d\n", *static_cast<int*>(word)); }
+void add(void* sum) {
+  *static_cast<int*>(sum) += 1;
+}
+void read(void* word) {
+  std::printf("host function: %d\n", *static_cast<int*>(word));
+}
 
 int main() {
   constexpr int kWords = 4096;
@@ -61,8 +65,8 @@ int main() {
   CHECK(cudaFreeHost(pinned));
 
   void* arguments[] = {&device};
-  CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(together), dim3(4), dim3(32),
-                                    arguments, 0, nullptr));
+  CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(together), dim3(4), dim3(32), arguments,
+                                    0, nullptr));
   CHECK(cudaDeviceSynchronize());
   together<<<4, 32>>>(device);
   std::printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));

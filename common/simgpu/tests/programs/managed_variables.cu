@@ -44,7 +44,9 @@ __global__ void allocate(int* out) {
   printf("printed by a kernel\n");
 }
 
-static void yes(bool is, const char* what) { std::printf("%s: %s\n", what, is ? "yes" : "NO"); }
+static void yes(bool is, const char* what) {
+  std::printf("%s: %s\n", what, is ? "yes" : "NO");
+}
 
 int main() {
   yes(counter == 3 && table[3] == 4 && table[4] == 0 && of_type<int> == 5, "first values");

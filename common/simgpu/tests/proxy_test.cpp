@@ -464,6 +464,22 @@ TEST_CASE("bulk copies: mistakes are found", "[proxy][tma][finding]") {
     CHECK(text.find("tma.cu:7") != std::string::npos);
     CHECK(of_kind(r, FindingKind::deadlock)[0].cause == FindingCause::open_phase);
   }
+  SECTION("tensormap.replace has made no map") {  // tests/programs/changed_maps.cu makes some
+    const MapBytes map(square(0x40000000));       // of memory that nobody allocated
+    std::vector<int> origin(48);                  // the map lies behind the box's place
+    std::memcpy(&origin[16], map.bytes, sizeof map.bytes);
+    const auto changed = [&](const std::string& field) {
+      return copy_once(copy_text(2, 1024, "1024",
+                                 "fence.mbarrier_init.release.cluster; add.u64 %rd3, %rd1, 64; "
+                                 "tensormap.replace.tile." +
+                                     field + ";"),
+                       square(), origin);
+    };
+    CHECK(of_kind(changed("elemtype.global.b1024.b32 [%rd3], 200"), FindingKind::trap).size() == 1);
+    CHECK(of_kind(changed("box_dim.b1024.b32 [%rd3], 0, 0"), FindingKind::trap).size() == 1);
+    CHECK(of_kind(changed("elemtype.global.b1024.b32 [%rd3], 7"), FindingKind::out_of_bounds)
+              .size() == 1);
+  }
   SECTION("a box that does not begin at a multiple of 16 bytes") {  // on an H200, too
     for (const int col : {1, 2, -1, 30}) {
       const LaunchReport r = copy_once(copy_text(2, 1024, "1024"), square(), {col, 0});

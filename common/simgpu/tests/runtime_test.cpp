@@ -184,11 +184,11 @@ TEST_CASE("simcc: paths with blanks and quotes, objects, PTX", "[simcc]") {
   const Ran ptx = run_process({simcc(), "-DTEXT=\"x\"", "--ptx", "a b.cu"}, odd, environment);
   CHECK(ptx.out.find(".visible .entry _Z1kv(") != std::string::npos);
   // Options of nvcc that change nothing here, and some for the host compiler.
-  const Ran options = run_process(
-      {simcc(), "-arch=sm_80", "-gencode", "arch=compute_80,code=sm_80", "-lineinfo", "-O3",
-       "-Xcompiler", "-fno-strict-aliasing,-O1", "-DTEXT=\"y\"", "a b.cu", "-lcudart", "-lcublas", "-lcurand", "-o",
-       "d"},
-      odd, environment);
+  const Ran options =
+      run_process({simcc(), "-arch=sm_80", "-gencode", "arch=compute_80,code=sm_80", "-lineinfo",
+                   "-O3", "-Xcompiler", "-fno-strict-aliasing,-O1", "-DTEXT=\"y\"", "a b.cu",
+                   "-lcudart", "-lcublas", "-lcurand", "-o", "d"},
+                  odd, environment);
   INFO(options.err);
   CHECK(options.status == 0);
   CHECK(options.err.empty());

@@ -453,6 +453,25 @@ L:
   CHECK(counted_copy(".align 64", loop + "mov.b64 %rd7, 5; st.local.u64 [%rd1], %rd7;") == 1);
 }
 
+TEST_CASE("tensormap.replace: what makes no map is a trap in the copy", "[proxy][tma][finding]") {
+  const MapBytes map(square(0x40000000));  // of memory that nobody allocated
+  std::vector<int> origin(48);             // the map lies behind the box's place
+  std::memcpy(&origin[16], map.bytes, sizeof map.bytes);
+  const auto changed = [&](const std::string& field) {
+    return copy_once(copy_text(2, 1024, "1024",
+                               "fence.mbarrier_init.release.cluster; add.u64 %rd3, %rd1, 64; "
+                               "tensormap.replace.tile." +
+                                   field + ";"),
+                     square(), origin);
+  };
+  CHECK(of_kind(changed("elemtype.global.b1024.b32 [%rd3], 200"), FindingKind::trap).size() == 1);
+  CHECK(of_kind(changed("box_dim.b1024.b32 [%rd3], 0, 0"), FindingKind::trap).size() == 1);
+  // As it was: a map, of memory that is not there.
+  const LaunchReport same = changed("elemtype.global.b1024.b32 [%rd3], 7");
+  CHECK(of_kind(same, FindingKind::trap).empty());
+  CHECK(to_text(same.findings).find("reads 128 bytes") != std::string::npos);
+}
+
 TEST_CASE("bulk copies: mistakes are found", "[proxy][tma][finding]") {
   CHECK(to_text(copy_once(copy_text(2, 1024, "1024"), square()).findings) == "");
   SECTION("too many bytes announced") {
@@ -463,22 +482,6 @@ TEST_CASE("bulk copies: mistakes are found", "[proxy][tma][finding]") {
     CHECK(text.find("brought 1024") != std::string::npos);
     CHECK(text.find("tma.cu:7") != std::string::npos);
     CHECK(of_kind(r, FindingKind::deadlock)[0].cause == FindingCause::open_phase);
-  }
-  SECTION("tensormap.replace has made no map") {  // tests/programs/changed_maps.cu makes some
-    const MapBytes map(square(0x40000000));       // of memory that nobody allocated
-    std::vector<int> origin(48);                  // the map lies behind the box's place
-    std::memcpy(&origin[16], map.bytes, sizeof map.bytes);
-    const auto changed = [&](const std::string& field) {
-      return copy_once(copy_text(2, 1024, "1024",
-                                 "fence.mbarrier_init.release.cluster; add.u64 %rd3, %rd1, 64; "
-                                 "tensormap.replace.tile." +
-                                     field + ";"),
-                       square(), origin);
-    };
-    CHECK(of_kind(changed("elemtype.global.b1024.b32 [%rd3], 200"), FindingKind::trap).size() == 1);
-    CHECK(of_kind(changed("box_dim.b1024.b32 [%rd3], 0, 0"), FindingKind::trap).size() == 1);
-    CHECK(of_kind(changed("elemtype.global.b1024.b32 [%rd3], 7"), FindingKind::out_of_bounds)
-              .size() == 1);
   }
   SECTION("a box that does not begin at a multiple of 16 bytes") {  // on an H200, too
     for (const int col : {1, 2, -1, 30}) {

@@ -280,6 +280,24 @@ void FunctionDecoder::registers_of_warps(const Ins& ins) {
   o.slot = static_cast<std::uint32_t>(count);
 }
 
+/// What changes tensor maps; false: it is another instruction.
+bool FunctionDecoder::tensor_map(const Ins& ins) {
+  switch (ins.op) {
+    case Opcode::map_replace:
+      map_replace(ins);
+      return true;
+    case Opcode::map_copy:
+      map_copy(ins);
+      return true;
+    case Opcode::fence_map_acquire:
+      p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::synchronisation;
+      emit(op_fence);
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// Instructions of the asynchronous proxy and what comes with them; false: it is another one.
 bool FunctionDecoder::asynchronous_proxy(const Ins& ins) {
   switch (ins.op) {
@@ -316,21 +334,11 @@ bool FunctionDecoder::asynchronous_proxy(const Ins& ins) {
     case Opcode::wgmma_wait:
       proxy_wait(ins);
       return true;
-    case Opcode::map_replace:
-      map_replace(ins);
-      return true;
-    case Opcode::map_copy:
-      map_copy(ins);
-      return true;
-    case Opcode::fence_map_acquire:
-      p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::synchronisation;
-      emit(op_fence);
-      return true;
     case Opcode::setmaxnreg:
       registers_of_warps(ins);
       return true;
     default:
-      return false;
+      return tensor_map(ins);
   }
 }
 

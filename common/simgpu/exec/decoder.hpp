@@ -136,6 +136,7 @@ class FunctionDecoder {
   bool is_looked_at(std::uint32_t reg, unsigned steps) const;
   void bulk_copy(const Ins& ins);
   void proxy_wait(const Ins& ins);
+  bool tensor_map(const Ins& ins);
   void map_replace(const Ins& ins);
   void map_copy(const Ins& ins);
   void map_access(AccessType type, ptx::Space space, ptx::Type as, Ref base, std::int64_t offset,

@@ -119,6 +119,10 @@ std::string hint_for(const Block& block) {
   if (says("invalid explicitly-specified argument") ||
       says("template argument is not a constant expression"))
     return "build.hint.constant";
+  if (says("redeclaration of") && says("with a different type") && block.lines.size() > 1 &&
+      block.lines[1].find("extern") != std::string::npos)
+    return "build.hint.extern";
+  if (says("undefined template 'nvcuda::wmma::fragment<")) return "build.hint.fragment";
   if (says("does not provide a subscript operator") && says("MatrixView"))
     return "build.hint.subscript";
   if (says("reference to overloaded function") && block.lines.size() > 1 &&

@@ -56,6 +56,11 @@ bool falls_on(const std::vector<std::pair<int, int>>& cuts, int tile) {
          });
 }
 
+/// The same for the fragments of a tensor core.
+bool falls_on_fragments(const std::vector<std::pair<int, int>>& cuts, const Tile& t) {
+  return t.wm > 0 && (falls_on(cuts, 16) || falls_on(cuts, 8));
+}
+
 /// It is the last row, or column, and never more: a tile may end there, or a bound be one short.
 bool one_short(const std::vector<std::pair<int, int>>& cuts) {
   return std::all_of(cuts.begin(), cuts.end(),
@@ -102,6 +107,16 @@ bool cut_short(const Case& c) {
   for (const simgpu::LaunchReport& launch : c.run.launches)
     for (const simgpu::Finding& finding : launch.findings)
       if (finding.kind == simgpu::FindingKind::budget_exceeded) return true;
+  return false;
+}
+
+/// What lies at the wrong address for an access of that many bytes is not stored: that is to be told.
+bool stores_refused(const Case& c) {
+  for (const simgpu::LaunchReport& launch : c.run.launches)
+    for (const simgpu::Finding& finding : launch.findings)
+      if (finding.kind == simgpu::FindingKind::misaligned && finding.at.object == "C" &&
+          finding.at.type == simgpu::AccessType::store)
+        return true;
   return false;
 }
 
@@ -194,11 +209,11 @@ std::optional<Diagnosis> ends_missing(const Partial& partial, const Tile& t) {
     place += (place.empty() ? "" : " and ") + where;
     said += (said.empty() ? "" : " and ") + (whole ? "the last, partial tile " + name : rest);
     if (hint.empty())
-      hint = whole && !enough        ? "UNWRITTEN.hint.grid"
-             : one_short(all)        ? "UNWRITTEN.hint.one"
-             : falls_on(all, thread) ? "UNWRITTEN.hint.guard"
-             : enough                ? "UNWRITTEN.hint.covered"
-                                     : "UNWRITTEN.hint.bound";
+      hint = whole && !enough                                      ? "UNWRITTEN.hint.grid"
+             : one_short(all)                                      ? "UNWRITTEN.hint.one"
+             : falls_on(all, thread) || falls_on_fragments(all, t) ? "UNWRITTEN.hint.guard"
+             : enough                                              ? "UNWRITTEN.hint.covered"
+                                                                   : "UNWRITTEN.hint.bound";
   };
   const Cut cut = *cut_of(c);
   const bool both = cut.row < c.m && cut.col < c.n;
@@ -533,6 +548,26 @@ std::string later_warps_missing(const Evidence& evidence) {
                                                  {"thread", storing * 32}});
 }
 
+/// With enough blocks the ones behind the first may be seen to store as well, but too far away.
+std::optional<Diagnosis> blocks_far_apart(const Evidence& evidence) {
+  constexpr int kBlocks = 5;
+  const Tile& t = evidence.tile;
+  if (evidence.operation != Operation::product || t.bm < 2 || t.bn < 2) return std::nullopt;
+  for (const bool rows : {false, true}) {
+    const ProbeShape shape{
+        rows ? kBlocks * t.bm : t.bm, rows ? t.bn : kBlocks * t.bn, std::max(1, t.bk), 0, 0, 0};
+    const auto c = probe_case(evidence, shape, 59);
+    if (!c || c->untouched == 0 || c->untouched != c->wrong) continue;
+    auto d = blocks_apart({&*c}, t);
+    if (!d) continue;
+    describe(evidence, *c, *d);
+    if (const std::string text = launched(evidence, *c); !text.empty()) d->details.push_back(text);
+    d->seen = seen_in(c->run);
+    return d;
+  }
+  return std::nullopt;
+}
+
 /// No pattern fits: the part that is missing, or the first place.
 Diagnosis part_missing(const Evidence& evidence, const Partial& partial) {
   const Case& c = *partial.front();
@@ -562,7 +597,8 @@ Diagnosis part_missing(const Evidence& evidence, const Partial& partial) {
 std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases& cases) {
   bool any = false;
   for (const Case& c : cases) {
-    if (c.wrong != c.untouched || c.padding_written || cut_short(c)) return std::nullopt;
+    if (c.wrong != c.untouched || c.padding_written || cut_short(c) || stores_refused(c))
+      return std::nullopt;
     any |= c.untouched > 0;
   }
   const Partial partial = partial_of(cases);
@@ -571,6 +607,8 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
   std::optional<Diagnosis> d = zeros_missing(partial);
   if (!d && evidence.operation == Operation::product) d = bounded_by_k(partial);
   if (!d) d = ends_missing(partial, evidence.tile);
+  if (d && d->next_step == messages::text("UNWRITTEN.hint.covered"))
+    if (auto far = blocks_far_apart(evidence)) return far;
   if (!d) d = beginnings_missing(partial);
   const auto twice = [](const Case* c) { return stored_twice(c->run); };
   if (!d && std::none_of(partial.begin(), partial.end(), twice))

@@ -92,12 +92,12 @@ Prediction predict(const Case& c, const Formula& f) {
   }
   const auto elements = static_cast<std::int64_t>(out.elements());
   std::vector<char> stored(out.elements());
-  for (int i = 0; i < c.m; ++i) {
-    for (int j = 0; j < c.n; ++j) {
+  for (int i = 0; i < round_up(c.m, f.high); ++i) {
+    for (int j = 0; j < round_up(c.n, f.wide); ++j) {
       const std::int64_t place = f.c ? f.c(c, i, j) : right_index(out, i, j);
       if (place < 0 || place >= elements) continue;
       const auto at = static_cast<std::size_t>(place);
-      const double value = result[c.at(i, j)];
+      const double value = i < c.m && j < c.n ? result[c.at(i, j)] : 0;
       // Two threads storing to one place: the later wins, and nobody knows which that is.
       p.kind[at] = stored[at] != 0      ? Kind::unknown
                    : !std::isnan(value) ? Kind::value
@@ -248,7 +248,8 @@ Formula dense_rows(bool a, bool b, bool c) {
   const auto add = [&](bool wanted, Which w) {
     if (!wanted) return;
     set_index(f, w, dense(w));
-    names += (names.empty() ? "" : " and ") + std::string(name_of(w));
+    const bool between = a && b && c && w == Which::b;
+    names += (names.empty() ? "" : between ? ", " : " and ") + std::string(name_of(w));
   };
   add(a, Which::a);
   add(b, Which::b);
@@ -318,9 +319,11 @@ auto exchanged_tiles(Which w, int s) {
   };
 }
 
-Diagnosis say_exchanged(int s, const std::string& matrix) {
+Diagnosis say_exchanged(int s, const std::string& matrix, const Case& c) {
   const std::string size = fmt::format("{0} x {0}", s);
-  return say("TILE-MAP", "operand", {{"tile", size}, {"matrix", matrix}});
+  Diagnosis d = say("TILE-MAP", "operand", {{"tile", size}, {"matrix", matrix}});
+  if (on_tensor_cores({c})) d.next_step = messages::text("TILE-MAP.operand.fragments.next");
+  return d;
 }
 
 void add_exchanged_tiles(const Evidence& evidence, Formulas& formulas) {
@@ -332,7 +335,7 @@ void add_exchanged_tiles(const Evidence& evidence, Formulas& formulas) {
         continue;
       Formula f;
       set_index(f, w, exchanged_tiles(w, s));
-      f.name = [w, s](const Case&) { return say_exchanged(s, name_of(w)); };
+      f.name = [w, s](const Case& c) { return say_exchanged(s, name_of(w), c); };
       // Zero fill belongs to whole tiles, also beyond K: the sum then has terms for every k of the
       // last tile.
       if (product) f.depth = [s](const Case& c) { return round_up(c.k, s); };
@@ -354,7 +357,7 @@ void add_exchanged_tiles(const Evidence& evidence, Formulas& formulas) {
     f.a = exchanged_tiles(Which::a, s);
     f.b = exchanged_tiles(Which::b, s);
     f.depth = [s](const Case& c) { return round_up(c.k, s); };
-    f.name = [s](const Case&) { return say_exchanged(s, "A and of B"); };
+    f.name = [s](const Case& c) { return say_exchanged(s, "A and of B", c); };
     formulas.push_back(std::move(f));
   }
 }

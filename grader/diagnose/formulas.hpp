@@ -27,6 +27,7 @@ struct Formula {
   std::optional<Which> taken_for;  ///< of a and b: the other matrix is read in its place
   Size depth;                      ///< number of terms; empty: K
   bool leaves_tile = false;        ///< what is read outside of a tile may be anything
+  int high = 1, wide = 1;  ///< of the parts that C is stored in: they hold 0 beyond C's edge
   std::function<Diagnosis(const Case&)> name;
 };
 

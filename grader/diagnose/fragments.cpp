@@ -31,6 +31,7 @@ constexpr LaneRule kLanePieces[] = {
     {"lane % 2", [](int lane) { return lane % 2; }},
     {"lane / 8 % 2", [](int lane) { return lane / 8 % 2; }},
     {"lane / 8", [](int lane) { return lane / 8; }},
+    {"lane / 16 * 2", [](int lane) { return lane / 16 * 2; }},
     {"0", [](int) { return 0; }},
 };
 
@@ -96,6 +97,14 @@ void add_crossed(int bk, Formulas& formulas) {
   }
 }
 
+/// FP64: the second register of A is taken 4 k further on, as in types with four of them, where row g + 8 belongs.
+void add_second_register(int bk, Formulas& formulas) {
+  const auto further = [](int r, int q) { return std::pair{r % 8, q + r / 8 * 4}; };
+  Formula f = permuted_operand(Which::a, 16, 4, further, 0, bk);
+  f.name = [](const Case&) { return say("FRAGMENT-MAP", "second", {}); };
+  formulas.push_back(std::move(f));
+}
+
 /// Two neighbours along k in the registers of a lane, as 16-bit types have them, where they should be 4 apart.
 void add_pairs(Formulas& formulas) {
   const auto pair = [](int k) { return k % 4 * 2 + k / 4; };
@@ -125,7 +134,10 @@ bool by_ldmatrix(const Cases& cases) {
 void add_lanes(const Evidence& evidence, const Cases& cases, bool copy, Formulas& formulas) {
   if (!copy) add_halves_twice(formulas);
   if (size_of(evidence.type) == 4) add_pairs(formulas);
-  if (size_of(evidence.type) == 8) add_crossed(evidence.tile.bk, formulas);
+  if (size_of(evidence.type) == 8) {
+    add_crossed(evidence.tile.bk, formulas);
+    add_second_register(evidence.tile.bk, formulas);
+  }
   if (by_ldmatrix(cases))
     for (const Which w : {Which::a, Which::b})
       if (!copy || w == Which::a) add_wrong_lanes(evidence, w, formulas);
@@ -198,6 +210,9 @@ std::optional<Diagnosis> explain_fragments(const Evidence& evidence, const Cases
       return std::pair{r % 8 + r / 8 * apart, q};
     });
     squeezed.name = [](const Case&) { return say("FRAGMENT-MAP", "rows", {}); };
+    formulas.push_back(squeezed);
+    // A store that asks where the element is put, not where it belongs, also stores what lies beyond C.
+    squeezed.high = 16;
     formulas.push_back(std::move(squeezed));
   }
   add_lanes(evidence, cases, copy, formulas);

@@ -489,10 +489,26 @@ bool ask_of_threads(const Warp& warp, const Access& at, std::uint64_t first_thre
   return true;
 }
 
+std::vector<std::int64_t> firsts_of(const Reaches& list) {
+  std::vector<std::int64_t> firsts;
+  for (const Reach& r : list) firsts.push_back(r.first);
+  return firsts;
+}
+
+/// Where all lanes of a warp begin; empty if one of them does not.
+std::vector<std::int64_t> firsts_of(const Warp& warp) {
+  std::vector<std::int64_t> firsts;
+  for (unsigned lane = 0; lane < kWarpSize; ++lane)
+    if (const Reaches list = warp.of_lane(lane); !list.empty())
+      firsts.push_back(list.front().first);
+  return firsts.size() == kWarpSize ? firsts : std::vector<std::int64_t>{};
+}
+
 /// An access outside was never made, so it is in no list: `list` has what the thread did inside.
 void show_leaving(const simgpu::Finding& finding, const std::string& name, std::int64_t element,
                   const Warp& warp, unsigned lane, std::uint64_t first_thread,
-                  const simgpu::Dim3& threads, const Evidence& evidence, Diagnosis& d) {
+                  const simgpu::LaunchReport& launch, const Evidence& evidence, Diagnosis& d) {
+  const simgpu::Dim3& threads = launch.block;
   const Reaches list = warp.of_lane(lane);
   if (!list.empty()) add_list(finding.at, name, list, number_in(list, element), d);
   constexpr unsigned kNeighbours = 6;
@@ -502,6 +518,9 @@ void show_leaving(const simgpu::Finding& finding, const std::string& name, std::
         "detail.accesses.lanes",
         {{"first", first_thread}, {"last", first_thread + kNeighbours - 1}, {"list", text}}));
   const Overlap overlap = show_overlap(warp, d);
+  if (d.id == "OOB" &&
+      ask_of_place_behind(evidence, finding.at, launch, firsts_of(list), element, d))
+    return;
   if (ask_of_warp(evidence, warp, finding.at, first_thread, d)) return;
   if (d.id == "OOB" && ask_of_column(evidence, warp, list, finding.at, element, d)) return;
   const simgpu::Dim3& block = finding.at.block;
@@ -511,6 +530,11 @@ void show_leaving(const simgpu::Finding& finding, const std::string& name, std::
     return;
   const std::int64_t elements =
       static_cast<std::int64_t>(finding.at.object_bytes) / width_of(finding.at, evidence.type);
+  if (const auto firsts = firsts_of(warp);
+      !firsts.empty() &&
+      ask_of_numbering(evidence, threads, firsts, static_cast<std::int64_t>(first_thread),
+                       list.empty() ? 1 : list.front().count, elements, d))
+    return;
   // Whole rows say more.
   if (!list.empty() && overlap.step > 0 && finding.at.type == AccessType::store &&
       rows_text(evidence, elements, list).empty()) {
@@ -550,39 +574,19 @@ void ask_of_uneven_stores(const Evidence& evidence, const Run& run,
     const auto [least, most] = std::minmax_element(count.begin(), count.end());
     if (*least == 0) return;
     if (*least == *most) continue;
+    const auto times = [](unsigned n) {
+      return n == 1 ? std::string("once") : fmt::format("{} times", n);
+    };
     const auto number = [&](const unsigned* lane) {
       return warp * kWarpSize + static_cast<unsigned>(lane - count.data());
     };
     d.next_step = messages::text("UNINIT.uneven.next", {{"name", short_name(at.object)},
                                                         {"much", number(most)},
-                                                        {"most", *most},
+                                                        {"most", times(*most)},
                                                         {"little", number(least)},
-                                                        {"least", *least}});
+                                                        {"least", times(*least)}});
     return;
   }
-}
-
-/// A place in a ring of tiles that is read ahead for the step behind the last, and that nothing was copied to.
-bool ask_of_step_behind(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
-                        Diagnosis& d) {
-  const Tile& tile = evidence.tile;
-  const Access& at = finding.at;
-  if (finding.kind != FindingKind::uninitialised_read || tile.wm < 1 || tile.bk < 1 ||
-      at.offset < 0 || at.actor == simgpu::Actor::wgmma)
-    return false;
-  const auto pair = (std::uint64_t{1} * tile.bm + tile.bn) * tile.bk * size_of(evidence.type);
-  const std::uint64_t places = at.object_bytes / pair, steps = (run.a.cols + tile.bk - 1) / tile.bk,
-                      place = static_cast<std::uint64_t>(at.offset) / pair;
-  if (places < 2 || places * pair != at.object_bytes || steps < 1 || place != steps) return false;
-  std::uint64_t listed = 0;
-  for (const simgpu::ByteRange& r : finding.written) {
-    if (r.end > place * pair && r.begin < (place + 1) * pair) return false;
-    listed += r.end - r.begin;
-  }
-  if (listed != finding.written_bytes) return false;
-  d.next_step =
-      messages::text("UNINIT.ahead.next", {{"k", run.a.cols}, {"steps", steps}, {"place", place}});
-  return true;
 }
 
 /// How often warps read shared memory in a line, in all launches of a call: inside of arrays, and outside.
@@ -636,7 +640,7 @@ void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Findi
       ask_of_stride(warp, evidence.tile, width, launch->block, name, d);
   } else {
     const std::uint64_t first = number_of(at, launch->block) / kWarpSize * kWarpSize;
-    show_leaving(finding, name, element, warp, lane_of(at), first, launch->block, evidence, d);
+    show_leaving(finding, name, element, warp, lane_of(at), first, *launch, evidence, d);
     if (finding.kind == FindingKind::uninitialised_read)
       ask_of_uneven_stores(evidence, run, *launch, at, d);
   }

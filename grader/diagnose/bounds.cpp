@@ -37,10 +37,13 @@ std::string variant_of_bounds(const Access& at, const simgpu::LaunchReport* laun
   // What is asked for is there for every block that stores, and this is the place of one more.
   const bool behind = scratch && at.type == simgpu::AccessType::load &&
                       at.offset == static_cast<std::int64_t>(at.object_bytes);
+  // What loads a fragment is given its first element and the distance between rows.
+  const bool fragment = shared && at.actor == Actor::warp && at.type == AccessType::load;
   const char* const plain = at.offset < 0 && (scratch || shared) ? "negative"
                             : behind                             ? "behind"
                             : scratch                            ? "scratch"
                             : !shared                            ? ""
+                            : fragment                           ? "fragment"
                             : later_block                        ? "later"
                                                                  : of_shared(at, launch);
   if (at.object.empty() || at.bytes <= width) return plain;
@@ -162,6 +165,15 @@ void ask_of_column(const Access& at, const char* matrix, std::int64_t width, Dia
 }
 
 }  // namespace
+
+std::int64_t places_in_ring(const Access& at, const Tile& tile, const simgpu::LaunchReport& launch,
+                            std::int64_t width) {
+  const std::int64_t both = std::int64_t{tile.bk} * (tile.bm + tile.bn),
+                     elements = static_cast<std::int64_t>(at.object_bytes) / width;
+  if (tile.wm < 1 || both < 1 || at.space != MemorySpace::shared || elements == 0) return 0;
+  const bool exact = at.object_bytes == launch.dynamic_shared_bytes && elements % both == 0;
+  return exact ? elements / both : pairs_of_tiles(tile, elements);
+}
 
 void add_place_in_ring(const simgpu::Finding& finding, const Tile& tile, const Run* run,
                        const simgpu::LaunchReport* launch, std::int64_t width, Diagnosis& d) {

@@ -527,9 +527,10 @@ bool is_between_two(const Finding& finding) {
 /// The engine's own sentence is told where it knows more than ours: how many threads, where the
 /// others are, and what a copy or a product of its own still waits for.
 bool engine_knows_more(const Finding& finding) {
-  // Of a warp that races with an ordinary store there is nothing that the two lines do not say.
+  // Of a warp that races with an ordinary store there is nothing that the two lines do not say; and a barrier
+  // between two warps that store to one place would only let the later one win.
   if (finding.kind == FindingKind::shared_race && finding.at.actor == Actor::warp &&
-      finding.other && finding.other->actor == Actor::thread)
+      finding.other && (finding.other->actor == Actor::thread || race_id(finding) == "RACE-WAW"))
     return false;
   // A copy that its thread should have waited for, or published by a barrier: so says the next step.
   if (finding.cause == FindingCause::unwaited_copy ||

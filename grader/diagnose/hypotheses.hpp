@@ -158,6 +158,23 @@ void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Findi
 void ask_of_left_tile(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
                       Diagnosis& d);
 
+/// A place in a ring of tiles that is read ahead for the step behind the last, and that nothing
+/// was copied to. Sets the next step, or leaves it.
+bool ask_of_step_behind(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
+                        Diagnosis& d);
+
+/// An access behind the end of a ring of tiles, at `element`: whether it is the place behind the last one that a thread
+/// goes to, which accesses the same element of another place among its `own` (empty: they are not known). Sets the next step, or leaves it.
+bool ask_of_place_behind(const Evidence& evidence, const simgpu::Access& at,
+                         const simgpu::LaunchReport& launch, const std::vector<std::int64_t>& own,
+                         std::int64_t element, Diagnosis& d);
+
+/// Threads numbered from `number` on that begin with the elements `first` of an array of `elements`, in pieces of `count`:
+/// whether / and % of their numbers have taken two different lengths of a row. Sets the next step, or leaves it.
+bool ask_of_numbering(const Evidence& evidence, const simgpu::Dim3& block,
+                      const std::vector<std::int64_t>& first, std::int64_t number,
+                      std::int64_t count, std::int64_t elements, Diagnosis& d);
+
 /// Shared memory that is left, or read where nobody has stored, only from the second k-tile on: asks what
 /// counts the rounds there. Sets the next step, or leaves it.
 void ask_of_round(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,

@@ -88,11 +88,6 @@ std::string own_words(const char* what, const OwnLines& places) {
   return fmt::format("{}s {}{}", what, list, places.size() > kMost ? ", ..." : "");
 }
 
-/// "1 column", "16 columns".
-std::string counted(std::int64_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 /// The one that no edge has cut off, if either has not been.
 const OwnLines& longer(const OwnLines& one, const OwnLines& other) {
   return one.size() < other.size() ? other : one;

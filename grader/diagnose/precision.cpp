@@ -369,7 +369,8 @@ Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor)
     }
   }
   const std::string guessed = guess.empty() ? "" : messages::text("LOW-PRECISION.guess." + guess);
-  if (evidence.type == ElementType::int32) return say("LOW-PRECISION", "int", {{"guess", guessed}});
+  if (evidence.type == ElementType::int32)
+    return say("LOW-PRECISION", guess == "limits" ? "int.limits" : "int", {{"guess", guessed}});
   Diagnosis d =
       say("LOW-PRECISION",
           !std::isfinite(factor)                                        ? "far"

@@ -217,7 +217,8 @@ std::optional<Diagnosis> carried_from_afar(const Evidence& evidence, const Case&
   }
   return say("ACC-INIT", "afar",
              {{"tile", fmt::format("{} x {}", tile.bm, tile.bn)},
-              {"count", wrong.size()},
+              {"tiles", counted(std::ssize(wrong), "tile")},
+              {"hold", wrong.size() == 1 ? "holds" : "hold"},
               {"place", element("C", wrong.front().row, wrong.front().col)},
               {"source", element("C", source.row, source.col)}});
 }

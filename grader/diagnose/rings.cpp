@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "grader/diagnose/hypotheses.hpp"
 #include "grader/diagnose/wording.hpp"
@@ -54,6 +55,66 @@ void ask_of_left_tile(const Evidence& evidence, const Run& run, const simgpu::Fi
   d.next_step = messages::text(
       "ASYNC-NOT-WAITED.left.next",
       {{"matrix", a ? "A" : "B"}, {"place", place}, {"row", row}, {"last", (a ? t.bm : t.bk) - 1}});
+}
+
+bool ask_of_step_behind(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
+                        Diagnosis& d) {
+  const Tile& tile = evidence.tile;
+  const Access& at = finding.at;
+  if (finding.kind != simgpu::FindingKind::uninitialised_read || tile.wm < 1 || tile.bk < 1 ||
+      at.offset < 0 || at.actor == simgpu::Actor::wgmma)
+    return false;
+  const auto pair = (std::uint64_t{1} * tile.bm + tile.bn) * tile.bk * size_of(evidence.type);
+  const std::uint64_t places = at.object_bytes / pair, steps = (run.a.cols + tile.bk - 1) / tile.bk,
+                      place = static_cast<std::uint64_t>(at.offset) / pair;
+  if (places < 2 || places * pair != at.object_bytes || steps < 1 || place != steps) return false;
+  std::uint64_t listed = 0;
+  for (const simgpu::ByteRange& r : finding.written) {
+    if (r.end > place * pair && r.begin < (place + 1) * pair) return false;
+    listed += r.end - r.begin;
+  }
+  if (listed != finding.written_bytes) return false;
+  d.next_step = messages::text("UNINIT.ahead.next",
+                               {{"k", run.a.cols},
+                                {"steps", counted(static_cast<std::int64_t>(steps), "step")},
+                                {"place", place}});
+  return true;
+}
+
+namespace {
+
+/// With a single k-tile nothing is accessed outside of shared memory.
+bool stays_inside_at_first(const Evidence& evidence) {
+  if (!evidence.run_probe) return false;
+  const Run& run = evidence.run;
+  const auto one = probe_case(evidence, {run.a.rows, run.b.cols, evidence.tile.bk, 0, 0, 0}, 61);
+  if (!one) return false;
+  for (const simgpu::LaunchReport& launch : one->run.launches)
+    for (const simgpu::Finding& f : launch.findings)
+      if (f.kind == simgpu::FindingKind::out_of_bounds && f.at.space == simgpu::MemorySpace::shared)
+        return false;
+  return true;
+}
+
+}  // namespace
+
+bool ask_of_place_behind(const Evidence& evidence, const simgpu::Access& at,
+                         const simgpu::LaunchReport& launch, const std::vector<std::int64_t>& own,
+                         std::int64_t element, Diagnosis& d) {
+  const std::int64_t width = width_of(at, evidence.type),
+                     places = places_in_ring(at, evidence.tile, launch, width);
+  if (places < 2 || evidence.operation != Operation::product) return false;
+  const std::int64_t size = static_cast<std::int64_t>(at.object_bytes) / width / places;
+  const auto same = [&](std::int64_t e) { return e % size == element % size; };
+  if (element < places * size) return false;
+  // Without a list of what it accesses inside: with one k-tile it does not come as far as that.
+  if (own.empty() ? !stays_inside_at_first(evidence) : std::none_of(own.begin(), own.end(), same))
+    return false;
+  d.next_step = messages::text("OOB.place.next", {{"within", element % size},
+                                                  {"place", element / size},
+                                                  {"places", places},
+                                                  {"last", places - 1}});
+  return true;
 }
 
 }  // namespace grader::diag

@@ -38,6 +38,23 @@ Rows rows_of(const simgpu::Finding& finding, std::int64_t width) {
           static_cast<std::int64_t>(count)};
 }
 
+/// As far as they are listed, stretches of one length begin pieces of 16 bytes, and what is read lies in one of those
+/// pieces behind such a stretch: how long they are; 0: it is not so. Other pieces may be filled in another way.
+std::int64_t begun_of_pieces(const simgpu::Finding& finding) {
+  constexpr std::size_t kEnough = 3;
+  const std::vector<simgpu::ByteRange>& written = finding.written;
+  if (written.size() < kEnough || finding.at.offset < 0) return 0;
+  const std::uint64_t stored = written.front().end - written.front().begin,
+                      first = written.front().begin;
+  for (std::size_t r = 0; r < written.size(); ++r)
+    if (written[r].begin != first + r * kPieceBytes || written[r].end - written[r].begin != stored)
+      return 0;
+  const auto at = static_cast<std::uint64_t>(finding.at.offset);
+  const bool in_piece = first % kPieceBytes == 0 && at % kPieceBytes >= stored && at >= first &&
+                        at < written.back().begin + kPieceBytes;
+  return in_piece ? static_cast<std::int64_t>(stored) : 0;
+}
+
 /// Of the element that is read only the first bytes had been stored: how many; 0: it is not so.
 std::int64_t stored_of_element(const simgpu::Finding& finding, std::int64_t width) {
   const std::int64_t begin = finding.at.offset / width * width, end = begin + width;
@@ -168,6 +185,8 @@ void add_stored(const simgpu::Finding& finding, const std::string& name, std::in
           messages::text("UNINIT.too_far.next", {{"name", name}, {"last", last}, {"past", past}});
   }
   ask_of_parts_filled(finding, name, width, d);
+  if (const std::int64_t bytes = begun_of_pieces(finding); bytes > 0)
+    d.next_step = messages::text("UNINIT.begun.next", {{"bytes", bytes}});
   const auto place = [&](std::uint64_t byte) {
     const std::int64_t index = static_cast<std::int64_t>(byte) / width;
     return row > 0 ? element(name, index / row, index % row) : std::to_string(index);

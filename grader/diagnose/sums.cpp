@@ -344,7 +344,8 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
             {{"times", static_cast<int>(*least)}, {"root", root}});
   }
   const Profile& p = *profiles.begin();
-  const bool shared = shares_sums(c);
+  const bool shared =
+      shares_sums(c) || blocks_per_tile(evidence, c.run, c.run.launches.back().kernel) > 1;
   if (!d) d = name_profile(evidence, c, *counts, p, profiles.size() == 1, shared);
   if (!d)
     d = name_shown_steps(profiles, first_wrong_profile(c, *counts), k_tiles(evidence), shared);
@@ -355,6 +356,8 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
   else
     tell_part(evidence, c, *d);
   describe(evidence, c, *d);
+  if (evidence.tile.wm > 0 && d->next_step == messages::text("K-MISSING.next"))
+    d->next_step = messages::text("K-MISSING.loaded.next");
   // Steps may be missing because another kernel was launched than the one that is looked at.
   if (d->id == "K-MISSING" && c.run.launches.size() == 1)
     d->details.push_back(messages::text("detail.launch.kernel",

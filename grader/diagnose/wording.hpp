@@ -29,6 +29,7 @@ std::string element(const std::string& name, std::int64_t row, std::int64_t col)
 std::string from_to(std::int64_t first, std::int64_t last);  ///< "3..7"; "3" if that is all
 /// "rows 3..7", "row 3".
 std::string from_to(const std::string& what, std::int64_t first, std::int64_t last);
+std::string counted(std::int64_t count, const char* what);  ///< "1 column", "16 columns"
 /// A shared array's own name: the last identifier of what may be a mangled or qualified symbol.
 std::string short_name(const std::string& object);
 
@@ -94,6 +95,10 @@ void ask_of_packed_tile(const simgpu::Finding& finding, const Tile& tile, const 
 /// `run` may be null.
 void add_place_in_ring(const simgpu::Finding& finding, const Tile& tile, const Run* run,
                        const simgpu::LaunchReport* launch, std::int64_t width, Diagnosis& d);
+
+/// How many pairs of the lab's tiles an array in shared memory has room for, if they fill it; else 0.
+std::int64_t places_in_ring(const simgpu::Access& at, const Tile& tile,
+                            const simgpu::LaunchReport& launch, std::int64_t width);
 
 /// A diagnosis with the catalogue's sentences for `id`, or for `id.variant` if a variant is given.
 Diagnosis say(const std::string& id, const std::string& variant,

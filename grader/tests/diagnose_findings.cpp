@@ -644,7 +644,7 @@ TEST_CASE("a place in the ring that is read for the step behind the last") {
   const auto next_step = [&] {  // K = 50, two steps
     return diagnose(reporting([&](const Matrix&) { return std::vector{ahead}; }, tile)).next_step;
   };
-  const std::string asks = "K = 50 takes 2 step(s), numbered from 0, so place 2";
+  const std::string asks = "K = 50 takes 2 steps, numbered from 0, so place 2";
   CHECK(next_step().find(asks) != std::string::npos);
   ahead.written = {{0, 8192}, {8192 + 128, 8192 + 256}};  // part of it is there
   ahead.written_bytes = 8192 + 128;

@@ -237,7 +237,7 @@ TEST_CASE("accumulators that go on from a tile far away") {
   CHECK(d.id == "ACC-INIT");
   CHECK(d.headline.find("64 x 64 tile that begins at C[16768][0] also holds the sums of the one at "
                         "C[0][0]") != std::string::npos);
-  CHECK(d.next_step.find("3 tile(s)") != std::string::npos);
+  CHECK(d.next_step.find("3 tiles of C also hold") != std::string::npos);
 }
 
 TEST_CASE("accumulators that were never set") {

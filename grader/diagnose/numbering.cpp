@@ -1,0 +1,51 @@
+// Threads that are numbered through and take an array row by row: what / and % of their numbers have divided by.
+#include <algorithm>
+#include <vector>
+
+#include "grader/diagnose/hypotheses.hpp"
+#include "grader/messages.hpp"
+
+namespace grader::diag {
+namespace {
+
+/// What a number may have been divided by: sides of the lab's tiles and of the block.
+std::vector<std::int64_t> lengths(const Tile& tile, const simgpu::Dim3& block) {
+  std::vector<std::int64_t> list;
+  for (const std::int64_t x : {std::int64_t{tile.bk}, std::int64_t{tile.bn}, std::int64_t{tile.bm},
+                               std::int64_t{block.x}, std::int64_t{block.y}})
+    if (x > 1 && std::find(list.begin(), list.end(), x) == list.end()) list.push_back(x);
+  return list;
+}
+
+}  // namespace
+
+bool ask_of_numbering(const Evidence& evidence, const simgpu::Dim3& block,
+                      const std::vector<std::int64_t>& first, std::int64_t number,
+                      std::int64_t count, std::int64_t elements, Diagnosis& d) {
+  const std::vector<std::int64_t> sides = lengths(evidence.tile, block);
+  // Thread t has piece t: row t / by of rows of `row` elements, and in it piece t % rest.
+  const auto fits = [&](std::int64_t row, std::int64_t by, std::int64_t rest) {
+    if (row % count != 0 || by % count != 0 || rest % count != 0) return false;
+    for (std::size_t lane = 0; lane < first.size(); ++lane) {
+      const std::int64_t t = number + static_cast<std::int64_t>(lane);
+      if (first[lane] != t / (by / count) * row + t % (rest / count) * count) return false;
+    }
+    return true;
+  };
+  for (const std::int64_t row : sides) {
+    if (elements % row != 0 || fits(row, row, row)) continue;
+    for (const std::int64_t other : sides) {
+      const bool rest = fits(row, row, other);
+      if (other == row || (!rest && !fits(row, other, row))) continue;
+      d.next_step = messages::text("OOB.numbering.next",
+                                   {{"row", row},
+                                    {"by", (rest ? row : other) / count},
+                                    {"rest", (rest ? other : row) / count},
+                                    {"what", count > 1 ? "pieces in a row" : "elements of a row"}});
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace grader::diag

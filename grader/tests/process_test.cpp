@@ -247,10 +247,19 @@ TEST_CASE("compiler output shows the student's file and nothing of ours") {
         0);
   CHECK(last_of("non-type template argument is not a constant expression").rfind("hint:", 0) == 0);
   CHECK(last_of("use of undeclared identifier 'rwo'") == "  line");
-  for (const char* error : {"type 'MatrixView<const float>' does not provide a subscript operator",
-                            "no member named 'cout' in namespace 'std'; did you mean 'col'?",
-                            "unexpected character <U+2212>"})
+  for (const char* error :
+       {"type 'MatrixView<const float>' does not provide a subscript operator",
+        "no member named 'cout' in namespace 'std'; did you mean 'col'?",
+        "unexpected character <U+2212>",
+        "implicit instantiation of undefined template "
+        "'nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, double>'"})
     CHECK(last_of(error).rfind("hint:", 0) == 0);
+  const std::string redeclared = "redeclaration of 's' with a different type: 'float[]' vs 'int[]'";
+  CHECK(filter_compiler_output("g.cu:5:3: error: " + redeclared + "\n  extern __shared__ T s[];\n",
+                               "g.cu")
+            .errors.back()
+            .rfind("hint:", 0) == 0);
+  CHECK(last_of(redeclared) == "  line");
   const std::string overloaded =
       "g.cu:5:3: error: reference to overloaded function could not be "
       "resolved; did you mean to call it?\n  k<<g, b>>(a);\n  ^\n";
@@ -329,6 +338,10 @@ TEST_CASE("a TODO is found with its line and its text") {
   CHECK_FALSE(after("").stand_in);
   CHECK(after("int a;\nint b;\nint c;\nint d;\nreturn A + 0 * (a + b);\n").stand_in);
   CHECK(after("return unwritten<float>();\n").untouched);
+  // A student's own estimate may have a 0 in it: the stand-in is nothing but constants and that.
+  CHECK_FALSE(
+      after("const float of_k = k * tile.full;\nreturn A + of_k + 0 * (a + b);\n").stand_in);
+  CHECK_FALSE(after("float sum = A;\nsum += 2 * a;\nreturn sum + 0 * (b);\n").stand_in);
   CHECK_FALSE(after("return a * b;\n").untouched);
 }
 

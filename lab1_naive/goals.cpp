@@ -84,8 +84,8 @@ const std::vector<grader::Goal> goals = {
      .diagnosis = "UNCOALESCED",
      .missed =
          "Many threads have no element of C. ceil(columns / block.x) by ceil(rows / block.y) blocks "
-         "are enough. If you launch just these, a block is so large that most of it lies beyond the "
-         "edge.",
+         "are enough. If you launch just these, most of a block lies beyond the edge of C: take a "
+         "smaller one.",
      .parameters = {{"slack", 1.00}},
      .measure = threads_started,
      .bound = threads,

@@ -122,7 +122,9 @@ std::string hint_for(const Block& block) {
   if (says("redeclaration of") && says("with a different type") && block.lines.size() > 1 &&
       block.lines[1].find("extern") != std::string::npos)
     return "build.hint.extern";
-  if (says("undefined template 'nvcuda::wmma::fragment<")) return "build.hint.fragment";
+  if (says("undefined template 'nvcuda::wmma::fragment<"))
+    return says("wmma::matrix_") && !says("_major") ? "build.hint.layout" : "build.hint.fragment";
+  if (says("no matching function for call to 'mma_sync'")) return "build.hint.mma_sync";
   if (says("does not provide a subscript operator") && says("MatrixView"))
     return "build.hint.subscript";
   if (says("reference to overloaded function") && block.lines.size() > 1 &&

@@ -212,7 +212,7 @@ std::optional<Diagnosis> explain_fragments(const Evidence& evidence, const Cases
     squeezed.name = [](const Case&) { return say("FRAGMENT-MAP", "rows", {}); };
     formulas.push_back(squeezed);
     // A store that asks where the element is put, not where it belongs, also stores what lies beyond C.
-    if (!copy) continue;
+    if (!copy || apart != 1) continue;
     squeezed.high = 16;
     formulas.push_back(std::move(squeezed));
   }

@@ -105,16 +105,23 @@ std::optional<Diagnosis> name_starts(const std::vector<int>& counts, const std::
 
 std::optional<Diagnosis> name_alternating(const std::vector<int>& counts, int tile) {
   const auto k = static_cast<int>(counts.size());
-  for (const int width : {16, 8, 4}) {
+  for (const int width : {16, 8, 4, 2, 1}) {
     if (width >= tile || k < 4 * width) continue;
-    // The first group of all may have been multiplied once already when the turns begin.
+    // The first group of all may have been multiplied once already when the turns begin. Where a set is filled
+    // before its last product, one group of a tile counts once more, and another once less.
     const auto fits = [&](int twice) {
-      for (int step = width; step < k / width * width; ++step)
-        if (counts[static_cast<std::size_t>(step)] != (step / width % 2 == twice ? 2 : 0))
-          return false;
-      return true;
+      int groups = 0, twice_there = 0;
+      for (int step = width; step < k / width * width; ++step) {
+        const int count = counts[static_cast<std::size_t>(step)];
+        if (step / width % 2 == twice ? count < 1 || count > 3 : count != 0) return false;
+        groups += count > 0;
+        twice_there += count == 2;
+      }
+      return 3 * twice_there > groups && groups > 0;
     };
-    if (fits(0) || fits(1)) return say("K-TILE-REPEATED", "alternating", {{"width", width}});
+    if (fits(0) || fits(1))
+      return say("K-TILE-REPEATED", width == 1 ? "alternating.one" : "alternating",
+                 {{"width", width}});
   }
   return std::nullopt;
 }

@@ -254,6 +254,12 @@ TEST_CASE("compiler output shows the student's file and nothing of ours") {
         "implicit instantiation of undefined template "
         "'nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, double>'"})
     CHECK(last_of(error).rfind("hint:", 0) == 0);
+  const std::string no_layout =
+      "implicit instantiation of undefined template "
+      "'nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, 8, 8, 4, double>'";
+  CHECK(last_of(no_layout).find("row_major") != std::string::npos);
+  CHECK(last_of("no matching function for call to 'mma_sync'").find("accumulators") !=
+        std::string::npos);
   const std::string redeclared = "redeclaration of 's' with a different type: 'float[]' vs 'int[]'";
   CHECK(filter_compiler_output("g.cu:5:3: error: " + redeclared + "\n  extern __shared__ T s[];\n",
                                "g.cu")

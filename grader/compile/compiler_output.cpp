@@ -106,6 +106,14 @@ std::vector<Block> blocks_of(const std::string& text, const std::string& student
   return blocks;
 }
 
+/// A hint on WMMA's fragments: a key of the catalogue, or "".
+std::string hint_for_fragments(const std::string& said) {
+  const auto says = [&said](const char* words) { return said.find(words) != std::string::npos; };
+  if (says("undefined template 'nvcuda::wmma::fragment<"))
+    return says("wmma::matrix_") && !says("_major") ? "build.hint.layout" : "build.hint.fragment";
+  return says("no matching function for call to 'mma_sync'") ? "build.hint.mma_sync" : "";
+}
+
 /// What CUDA means by an error that clang words for those who know: a key of the catalogue; "" if
 /// its own words do.
 std::string hint_for(const Block& block) {
@@ -122,9 +130,6 @@ std::string hint_for(const Block& block) {
   if (says("redeclaration of") && says("with a different type") && block.lines.size() > 1 &&
       block.lines[1].find("extern") != std::string::npos)
     return "build.hint.extern";
-  if (says("undefined template 'nvcuda::wmma::fragment<"))
-    return says("wmma::matrix_") && !says("_major") ? "build.hint.layout" : "build.hint.fragment";
-  if (says("no matching function for call to 'mma_sync'")) return "build.hint.mma_sync";
   if (says("does not provide a subscript operator") && says("MatrixView"))
     return "build.hint.subscript";
   if (says("reference to overloaded function") && block.lines.size() > 1 &&
@@ -133,7 +138,7 @@ std::string hint_for(const Block& block) {
   if (says("no member named 'cout'") || says("identifier 'cout'")) return "build.hint.cout";
   if (says("unexpected character <U+") || says("non-ASCII character"))
     return "build.hint.character";
-  return "";
+  return hint_for_fragments(said);
 }
 
 /// The first header that was not found, if there is one.

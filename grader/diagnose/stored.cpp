@@ -128,6 +128,8 @@ Rows parts_of(const simgpu::Finding& finding, std::int64_t width) {
 
 void ask_of_parts_filled(const simgpu::Finding& finding, const std::string& name,
                          std::int64_t width, Diagnosis& d) {
+  if (const std::int64_t bytes = begun_of_pieces(finding); bytes > 0)
+    d.next_step = messages::text("UNINIT.begun.next", {{"bytes", bytes}});
   const Rows parts = parts_of(finding, width);
   if (parts.length == 0 || finding.at.offset < 0) return;
   const std::int64_t number = finding.at.offset / width % parts.length;
@@ -185,8 +187,6 @@ void add_stored(const simgpu::Finding& finding, const std::string& name, std::in
           messages::text("UNINIT.too_far.next", {{"name", name}, {"last", last}, {"past", past}});
   }
   ask_of_parts_filled(finding, name, width, d);
-  if (const std::int64_t bytes = begun_of_pieces(finding); bytes > 0)
-    d.next_step = messages::text("UNINIT.begun.next", {{"bytes", bytes}});
   const auto place = [&](std::uint64_t byte) {
     const std::int64_t index = static_cast<std::int64_t>(byte) / width;
     return row > 0 ? element(name, index / row, index % row) : std::to_string(index);

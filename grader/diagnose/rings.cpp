@@ -60,7 +60,7 @@ void ask_of_left_tile(const Evidence& evidence, const Run& run, const simgpu::Fi
 bool ask_of_step_behind(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
                         Diagnosis& d) {
   const Tile& tile = evidence.tile;
-  const Access& at = finding.at;
+  const simgpu::Access& at = finding.at;
   if (finding.kind != simgpu::FindingKind::uninitialised_read || tile.wm < 1 || tile.bk < 1 ||
       at.offset < 0 || at.actor == simgpu::Actor::wgmma)
     return false;

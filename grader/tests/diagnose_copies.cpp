@@ -480,7 +480,7 @@ TEST_CASE("a thread that leaves a shared array, or begins outside") {
   };
   CHECK(has(rows_of_threads(8),
             "16 neighbouring threads begin with the same element, and the next 16 begin 8 "
-            "further on, where each takes 1: the 7 in between belong to nobody"));
+            "further on, where each takes 1: no thread takes the 7 in between"));
   CHECK_FALSE(has(rows_of_threads(1), "16 neighbouring threads"));
   CHECK_FALSE(has(rows_of_threads(64), "16 neighbouring threads"));
   const Diagnosis outside = of_stores(FindingKind::out_of_bounds, store(3, 1536), nullptr, 4,

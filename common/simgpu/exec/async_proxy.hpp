@@ -63,7 +63,7 @@ class AsyncReadCheck {
   void chunk(std::uint32_t first) {
     const check::Tag* t = written_ + (first >> shift_);
     for (unsigned k = 0; k < 16u >> shift_; ++k)
-      if (t[k] != last_ && !is_thread_before(t[k])) look(first, t[k]);
+      if ((t[k] != last_ || t[k] == 0) && !is_thread_before(t[k])) look(first, t[k]);
   }
 
  private:

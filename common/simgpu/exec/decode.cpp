@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <initializer_list>
+#include <utility>
 
 #include "common/simgpu/count/doubled_sums.hpp"
 #include "common/simgpu/exec/decoder.hpp"
@@ -16,54 +17,6 @@ namespace simgpu::exec {
 
 using ptx::Opcode;
 using Kind = ptx::Operand::Kind;
-
-Ty lane_type(ptx::Type type) {
-  using T = ptx::Type;
-  switch (type) {
-    case T::pred:
-      return Ty::pred;
-    case T::b8:
-    case T::u8:
-      return Ty::u8;
-    case T::b16:
-    case T::u16:
-      return Ty::u16;
-    case T::b32:
-    case T::u32:
-      return Ty::u32;
-    case T::b64:
-    case T::u64:
-      return Ty::u64;
-    case T::s8:
-      return Ty::s8;
-    case T::s16:
-      return Ty::s16;
-    case T::s32:
-      return Ty::s32;
-    case T::s64:
-      return Ty::s64;
-    case T::f16:
-      return Ty::f16;
-    case T::f16x2:
-      return Ty::f16x2;
-    case T::bf16:
-      return Ty::bf16;
-    case T::bf16x2:
-      return Ty::bf16x2;
-    case T::e4m3x2:
-      return Ty::e4m3x2;
-    case T::e5m2x2:
-      return Ty::e5m2x2;
-    case T::tf32:
-      return Ty::tf32;
-    case T::f32:
-      return Ty::f32;
-    case T::f64:
-      return Ty::f64;
-    default:
-      return Ty::count_;
-  }
-}
 
 unsigned log2_bytes(unsigned bytes) {
   return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3;
@@ -366,16 +319,12 @@ void FunctionDecoder::find_blocks() {
 }
 
 namespace {
-struct Provided {
-  std::string_view name;
-  std::uint32_t number;
-};
 /// Functions that the engine provides, beside those of math_calls.hpp. Constant: a program with managed variables
 /// decodes its kernels before main begins, perhaps before this file's variables are constructed.
-constexpr Provided kProvided[] = {{"vprintf", kVprintf},
-                                  {"__assertfail", kAssertFail},
-                                  {"__simgpu_forget", kForget},
-                                  {"__simgpu_lend", kLend}};
+constexpr std::pair<std::string_view, std::uint32_t> kProvided[] = {{"vprintf", kVprintf},
+                                                                    {"__assertfail", kAssertFail},
+                                                                    {"__simgpu_forget", kForget},
+                                                                    {"__simgpu_lend", kLend}};
 }  // namespace
 
 void FunctionDecoder::decode_call(BasicBlock& block, const Ins& ins) {
@@ -387,11 +336,10 @@ void FunctionDecoder::decode_call(BasicBlock& block, const Ins& ins) {
   std::vector<std::uint32_t> to_param, to_result;
   std::uint32_t at_bytes = 0;
   if (target.is_declaration) {
-    const auto* const known =
-        std::find_if(std::begin(kProvided), std::end(kProvided),
-                     [&](const Provided& p) { return p.name == target.name; });
+    const auto* const known = std::find_if(std::begin(kProvided), std::end(kProvided),
+                                           [&](const auto& p) { return p.first == target.name; });
     if (known != std::end(kProvided))
-      call.function = known->number;
+      call.function = known->second;
     else if ((call.math = find_math_function(target.name)) != nullptr)
       call.function = kMath;
     else if (target.name == "malloc" || target.name == "free")

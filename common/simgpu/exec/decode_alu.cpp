@@ -13,6 +13,54 @@ using Kind = ptx::Operand::Kind;
 using PT = ptx::Type;
 using R = ptx::Rounding;
 
+Ty lane_type(ptx::Type type) {
+  using T = ptx::Type;
+  switch (type) {
+    case T::pred:
+      return Ty::pred;
+    case T::b8:
+    case T::u8:
+      return Ty::u8;
+    case T::b16:
+    case T::u16:
+      return Ty::u16;
+    case T::b32:
+    case T::u32:
+      return Ty::u32;
+    case T::b64:
+    case T::u64:
+      return Ty::u64;
+    case T::s8:
+      return Ty::s8;
+    case T::s16:
+      return Ty::s16;
+    case T::s32:
+      return Ty::s32;
+    case T::s64:
+      return Ty::s64;
+    case T::f16:
+      return Ty::f16;
+    case T::f16x2:
+      return Ty::f16x2;
+    case T::bf16:
+      return Ty::bf16;
+    case T::bf16x2:
+      return Ty::bf16x2;
+    case T::e4m3x2:
+      return Ty::e4m3x2;
+    case T::e5m2x2:
+      return Ty::e5m2x2;
+    case T::tf32:
+      return Ty::tf32;
+    case T::f32:
+      return Ty::f32;
+    case T::f64:
+      return Ty::f64;
+    default:
+      return Ty::count_;
+  }
+}
+
 namespace {
 
 bool is_half(Ty t) {

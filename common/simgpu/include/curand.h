@@ -135,11 +135,11 @@ inline curandStatus_t curandDestroyGenerator(curandGenerator_t g) {
   delete g;
   return CURAND_STATUS_SUCCESS;
 }
+/// The place in the sequence stays: so it is on an H200, of every pseudorandom type.
 inline curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t g,
                                                          unsigned long long seed) {
   if (!g) return CURAND_STATUS_NOT_INITIALIZED;
   g->seed = seed;
-  g->next = 0;
   return CURAND_STATUS_SUCCESS;
 }
 inline curandStatus_t curandSetGeneratorOffset(curandGenerator_t g, unsigned long long offset) {

@@ -647,6 +647,11 @@ TEST_CASE("mbarriers: mistakes and hostile operands end in findings", "[proxy][f
   REQUIRE(unwritten.written.size() == 1);
   CHECK(unwritten.written[0].begin == 0);
   CHECK(unwritten.written[0].end == 512);
+  // Nor may it read where nothing at all has been stored.
+  const LaunchReport none =
+      run("mov.u64 %rd1, 0x1000080000;\n" + product.substr(product.find("mov.f32")), 128, 4096);
+  REQUIRE(of_kind(none, FindingKind::uninitialised_read).size() == 1);
+  CHECK(of_kind(none, FindingKind::uninitialised_read)[0].at.offset == 0);
 }
 
 }  // namespace

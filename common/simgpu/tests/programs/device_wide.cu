@@ -96,7 +96,10 @@ void random_numbers() {
   yes(download(out, n) != first, "goes on");
   curandSetPseudoRandomGeneratorSeed(generator, 1337ULL);
   curandGenerateUniform(generator, out, n);
-  yes(download(out, n) == first, "begins anew");
+  yes(download(out, n) != first, "the same seed again: goes on");
+  curandSetGeneratorOffset(generator, 0);
+  curandGenerateUniform(generator, out, n);
+  yes(download(out, n) == first, "from offset 0: begins anew");
   yes(curandGenerateNormal(generator, out, n, 5, 2) == CURAND_STATUS_SUCCESS &&
           curandGenerateNormal(generator, out, 3, 5, 2) == CURAND_STATUS_LENGTH_NOT_MULTIPLE,
       "normal: an even number of them");

@@ -34,10 +34,6 @@ template <int kPrior>
 __SIMGPU_DEVICE void cp_async_bulk_wait_group_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" : : "n"(kPrior) : "memory");
 }
-template <int kPrior>
-__SIMGPU_DEVICE void cp_async_bulk_wait_group() {
-  asm volatile("cp.async.bulk.wait_group %0;" : : "n"(kPrior) : "memory");
-}
 __SIMGPU_DEVICE void fence_proxy_async_shared_cta() {
   asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
 }

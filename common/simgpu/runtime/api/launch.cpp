@@ -74,7 +74,8 @@ cudaError_t launch(State& state, const void* function, dim3 grid, dim3 block, vo
                    Dim3 cluster = {0, 0, 0}) {
   const char* const call = "kernel launch";
   cudaError_t error = cudaSuccess;
-  Registered* const kernel = state.kernel(call, function, error);
+  // CUDA 13 takes what is no kernel's function for a handle of one.
+  Registered* const kernel = state.kernel(call, function, error, cudaErrorInvalidResourceHandle);
   if (!kernel) return error;
   if (!is_stream(stream)) {
     return state.fail(call, cudaErrorInvalidResourceHandle, "the stream does not exist (any more)");

@@ -183,10 +183,11 @@ bool State::map_variable(void* shadow) {
   return true;
 }
 
-Registered* State::kernel(const char* call, const void* stub, cudaError_t& error) {
+Registered* State::kernel(const char* call, const void* stub, cudaError_t& error,
+                          cudaError_t if_none) {
   const auto found = kernels_.find(stub);
   if (found == kernels_.end()) {
-    error = fail(call, cudaErrorInvalidDeviceFunction, "this is not a __global__ function");
+    error = fail(call, if_none, "this is not a __global__ function");
     return nullptr;
   }
   Registered& kernel = found->second;

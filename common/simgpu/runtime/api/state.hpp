@@ -85,7 +85,8 @@ class State {
   bool talks_to_host(ImageId image) const;
   /// Null, with the error recorded and in `error`, if `stub` is no kernel of this program or its code
   /// cannot be used.
-  Registered* kernel(const char* call, const void* stub, cudaError_t& error);
+  Registered* kernel(const char* call, const void* stub, cudaError_t& error,
+                     cudaError_t if_none = cudaErrorInvalidDeviceFunction);
   const RegisteredVariable* variable(const void* shadow) const;
 
   std::map<std::uintptr_t, HostRange> host_ranges;  ///< by first address

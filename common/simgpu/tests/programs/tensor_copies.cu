@@ -64,7 +64,7 @@ __global__ void add_one(const int* from, int* to) {
   if (threadIdx.x == 0) {
     cde::cp_async_bulk_shared_to_global(to + 32 * blockIdx.x, row, sizeof row);
     cde::cp_async_bulk_commit_group();
-    cde::cp_async_bulk_wait_group<0>();
+    cde::cp_async_bulk_wait_group_read<0>();
   }
 }
 

@@ -18,7 +18,7 @@ $(call unit,common/simgpu/exec/decoding,$(call in,exec,decode decode_alu decode_
 $(call unit,common/simgpu/exec/proxies,$(call in,exec,bulk_copy mbarrier proxy_checks))
 $(call unit,common/simgpu/device,$(patsubst %,common/simgpu/%.cpp,device loaded report launch_shape check/finding_log count/load_merging))
 $(call unit,common/simgpu/count/count,$(patsubst %,common/simgpu/%.cpp,check/exact_shadow memory/global_memory) \
-  $(call in,count,coalescing alignment doubled_sums occupancy shared_banks store_merging struct_copies swap_turns))
+  $(call in,count,coalescing alignment doubled_sums fused_sums occupancy shared_banks store_merging struct_copies swap_turns))
 $(call unit,common/simgpu/count/local,$(call in,count,early_reads local_arrays local_vectors))
 $(call unit,common/simgpu/ptx/parsing,$(filter-out %/names.cpp %/opcodes.cpp,$(wildcard common/simgpu/ptx/*.cpp)))
 

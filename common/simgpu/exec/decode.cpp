@@ -624,12 +624,14 @@ void FunctionDecoder::run() {
   const std::vector<bool> polls = ptx::find_polls(f_);
   const std::vector<bool> updates = ptx::find_updates(f_);
   const std::vector<bool> doubled = count::find_doubled_sums(f_);
+  const std::vector<count::Fusion> fusions = count::find_fusions(f_);
   for (const Ins& ins : f_.body) {
     InstructionInfo info;
     const auto place = static_cast<std::size_t>(&ins - f_.body.data());
     info.polls = polls[place];
     info.updates = updates[place];
     info.doubled_sum = doubled[place];
+    info.fusion = fusions[place];
     info.ptx = &ins;
     info.function = number_;
     info.is_branch = ins.op == Opcode::bra;

@@ -177,7 +177,12 @@ Counts counts_of(const Program& p, const Counters& c, std::uint32_t pc, const Gu
     case Opcode::fma:
     case Opcode::mad:
     case Opcode::mul:
-      if (!info.doubled_sum) count_arithmetic(ins, n.lanes, out);
+      if (!info.doubled_sum && info.fusion == count::Fusion::as_written)
+        count_arithmetic(ins, n.lanes, out);
+      break;
+    case Opcode::add:
+    case Opcode::sub:
+      if (info.fusion == count::Fusion::joined) count_arithmetic(ins, n.lanes, out);
       break;
     case Opcode::madc:
     case Opcode::mul24:

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/simgpu/check/async_proxy.hpp"
+#include "common/simgpu/count/fused_sums.hpp"
 #include "common/simgpu/count/struct_copies.hpp"
 #include "common/simgpu/exec/math_calls.hpp"
 #include "common/simgpu/exec/op.hpp"
@@ -185,6 +186,7 @@ struct InstructionInfo {
   std::uint8_t hidden_fma_f32 = 0;
   /// A multiply-add that nvcc makes two sums, see count/doubled_sums.hpp.
   bool doubled_sum = false;
+  count::Fusion fusion = count::Fusion::as_written;
   std::uint32_t site = UINT32_MAX;   ///< memory counters
   std::uint32_t array = UINT32_MAX;  ///< of Program::shared: the one that its address must stay in
 };

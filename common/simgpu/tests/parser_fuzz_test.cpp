@@ -10,6 +10,7 @@
 #include "common/catch2.hpp"
 #include "common/simgpu/count/doubled_sums.hpp"
 #include "common/simgpu/count/early_reads.hpp"
+#include "common/simgpu/count/fused_sums.hpp"
 #include "common/simgpu/count/load_merging.hpp"
 #include "common/simgpu/count/local_vectors.hpp"
 #include "common/simgpu/count/store_merging.hpp"
@@ -138,6 +139,7 @@ std::size_t use(const ptx::Module& module) {
     sum += count::merge_local_loads(module, function, vectors).size();
     sum += count::merge_local_stores(module, function, vectors).size();
     sum += count::find_doubled_sums(function).size();
+    sum += count::find_fusions(function).size();
     sum += ptx::find_moved_bytes(function).size();
     for (const ptx::Instruction& instruction : function.body) {
       sum += instruction.mod.text.size();

@@ -384,6 +384,14 @@ TEST_CASE("server: the ways a runner can end", "[server]") {
     CHECK(session.call("hangs", 200ms).outcome == Outcome::timeout);
   }
   {
+    Policy policy;
+    policy.requests = 50;
+    Session session(policy);
+    const CallResult result = session.call("asks_for_ever");
+    CHECK(result.outcome == Outcome::timeout);
+    CHECK(result.message == "more than 50 CUDA calls");
+  }
+  {
     Session session;
     const CallResult result = session.call("closes");
     CHECK(result.outcome == Outcome::closed);

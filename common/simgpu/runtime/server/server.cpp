@@ -184,7 +184,9 @@ struct Server::Impl {
           break;
       }
       if (++requests > policy.requests) {
+        // A loop without an end, whichever limit it meets first.
         result.message = "more than " + std::to_string(policy.requests) + " CUDA calls";
+        outcome = Outcome::timeout;
         return false;
       }
       if (send(wire::make(Kind::reply, serial, answer(message)))) return true;

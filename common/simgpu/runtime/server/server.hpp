@@ -78,7 +78,7 @@ enum class Outcome : std::uint8_t {
              ///< process
   closed,  ///< the runner closed the channel: it crashed, called exit, or was killed; waitpid tells
            ///< which
-  timeout,   ///< no request within the patience
+  timeout,   ///< no request within the patience, or more of them than the policy allows
   protocol,  ///< the runner sent something that is no request; `message` says what
 };
 std::string_view to_string(Outcome outcome);

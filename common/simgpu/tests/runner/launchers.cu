@@ -202,6 +202,11 @@ void crashes(ConstMatrix a, ConstMatrix, Matrix, cudaStream_t) {
   *const_cast<float*>(a.data) = 1.0f;   // a device address means nothing here
 }
 void hangs(ConstMatrix, ConstMatrix, Matrix, cudaStream_t) { ::pause(); }
+void asks_for_ever(ConstMatrix, ConstMatrix, Matrix, cudaStream_t) {
+  size_t free_bytes = 0, total = 0;
+  while (cudaMemGetInfo(&free_bytes, &total) == cudaSuccess) {
+  }
+}
 void closes(ConstMatrix, ConstMatrix, Matrix, cudaStream_t) {
   for (int fd = 3; fd < 64; ++fd) ::close(fd);
 }

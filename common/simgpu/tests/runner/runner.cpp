@@ -16,6 +16,7 @@ struct ConstMatrix {
   X(copies_a_over_b) X(clears_a) X(frees_c) X(too_much_from_host) X(allocates_forever)         \
   X(launches_forever) X(bad_launch) X(times_itself) X(wants_peers) X(faults) X(spins)        \
   X(throws) X(exits) X(crashes) X(hangs) X(closes) X(babbles) X(asks_for_memory)               \
+  X(asks_for_ever)                                                                             \
   X(forgets_its_stream) X(streams_of_its_own) X(leaves_work_behind) X(waits_for_its_stream)    \
   X(throws_without_a_map) X(goes_on_without_a_map) X(copies_rows) X(copies_slivers)
 // clang-format on

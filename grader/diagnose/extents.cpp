@@ -175,6 +175,18 @@ Diagnosis ends_too_early(const Evidence& evidence, const Case& c, bool rows, int
   return d;
 }
 
+/// So it is in a call that is a little longer than one such tile along M (or N), thin otherwise, and five along K,
+/// too. Where blocks share a sum and one part alone is stored, a stage's shapes may agree with an extent by chance.
+bool ends_there_again(const Evidence& evidence, bool rows, int tile) {
+  constexpr int kThin = 8;
+  const int extent = tile + 1;
+  Cases again;
+  if (auto c = probe_case(evidence,
+                          {rows ? extent : kThin, rows ? kThin : extent, 5 * tile, 0, 0, 0}, 67))
+    again.push_back(std::move(*c));
+  return ends_with(again, rows, tile);
+}
+
 }  // namespace
 
 std::optional<Diagnosis> explain_depth(const Evidence& evidence, const Cases& cases) {
@@ -185,13 +197,16 @@ std::optional<Diagnosis> explain_depth(const Evidence& evidence, const Cases& ca
   for (const int tile : k_tiles(evidence)) {
     const bool rows = ends_with(cases, true, tile), columns = ends_with(cases, false, tile);
     if (!rows && !columns) continue;
-    if (rows != columns) return ends_too_early(evidence, *shorter, rows, tile);
+    if (rows != columns && ends_there_again(evidence, rows, tile))
+      return ends_too_early(evidence, *shorter, rows, tile);
+    if (rows != columns) continue;
     // As many k-tiles either way: not in a call of one tile by two.
     Cases apart;
     if (auto c = probe_case(evidence, {tile, 2 * tile, 4 * tile, 0, 0, 0}, 59))
       apart.push_back(std::move(*c));
     for (const bool by_rows : {true, false})
-      if (!apart.empty() && ends_with(apart, by_rows, tile))
+      if (!apart.empty() && ends_with(apart, by_rows, tile) &&
+          ends_there_again(evidence, by_rows, tile))
         return ends_too_early(evidence, apart.front(), by_rows, tile);
   }
   return std::nullopt;

@@ -18,8 +18,7 @@ using protocol::Reply;
 using wire::Message;
 using wire::Received;
 
-constexpr std::size_t kMaxErrors = 64, kMaxRefusals = 64;
-constexpr std::size_t kMaxTransfers = 100000;
+constexpr std::size_t kMaxErrors = 64, kMaxRefusals = 64, kMaxTransfers = 100000;
 /// Bytes that even the shortest row of a copy counts as: it takes as long as they would.
 constexpr std::uint64_t kLeastTransfer = 256;
 /// What the reports of one call may hold together: four thousand launches of a kernel with a
@@ -184,9 +183,8 @@ struct Server::Impl {
           break;
       }
       if (++requests > policy.requests) {
-        // A loop without an end, whichever limit it meets first.
         result.message = "more than " + std::to_string(policy.requests) + " CUDA calls";
-        outcome = Outcome::timeout;
+        outcome = Outcome::timeout;  // a loop without an end, whichever limit it meets first
         return false;
       }
       if (send(wire::make(Kind::reply, serial, answer(message)))) return true;

@@ -42,14 +42,7 @@ SIMGPU_INLINE void multiply_by_half_rows(const double* a, const double* b, const
     for (unsigned r = 0; r < 4; ++r)
       for (unsigned h = 0; h < 2; ++h)
         s[r][h] = _mm256_cvtps_pd(_mm_loadu_ps(t.c[even + h] + lane + 4 * r));
-    for (unsigned k = 0; k < kK; ++k) {
-      const __m256d b0 = _mm256_load_pd(b + k * 8), b1 = _mm256_load_pd(b + k * 8 + 4);
-      for (unsigned r = 0; r < 4; ++r) {
-        const __m256d v = _mm256_broadcast_sd(a + (i + r) * kK + k);
-        s[r][0] = _mm256_fmadd_pd(v, b0, s[r][0]);
-        s[r][1] = _mm256_fmadd_pd(v, b1, s[r][1]);
-      }
-    }
+    add_four_rows<kK>(a + i * kK, b, s);
     for (unsigned r = 0; r < 4; ++r)
       for (unsigned h = 0; h < 2; ++h)
         _mm_storeu_ps(t.d[even + h] + lane + 4 * r, cut_off4(s[r][h]));

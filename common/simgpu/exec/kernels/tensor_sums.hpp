@@ -22,6 +22,21 @@ namespace simgpu::exec::kernels {
 typedef double Doubles __attribute__((vector_size(32)));
 typedef std::int32_t Ints __attribute__((vector_size(32)));
 
+#if defined(__AVX2__) && defined(__FMA__)
+/// s[4][8] += a[4][kK] * b[kK][8], in order of k.
+template <unsigned kK>
+SIMGPU_INLINE void add_four_rows(const double* a, const double* b, __m256d (&s)[4][2]) {
+  for (unsigned k = 0; k < kK; ++k) {
+    const __m256d b0 = _mm256_loadu_pd(b + k * 8), b1 = _mm256_loadu_pd(b + k * 8 + 4);
+    for (unsigned r = 0; r < 4; ++r) {
+      const __m256d v = _mm256_broadcast_sd(a + r * kK + k);
+      s[r][0] = _mm256_fmadd_pd(v, b0, s[r][0]);
+      s[r][1] = _mm256_fmadd_pd(v, b1, s[r][1]);
+    }
+  }
+}
+#endif
+
 /// d[kRows][8] += a[kRows][kK] * b[kK][8], every element a chain over k. Products of all formats
 /// but FP64 are exact in double, so that fused or not makes no difference there.
 template <bool kFused, unsigned kRows, unsigned kK>
@@ -31,14 +46,7 @@ SIMGPU_INLINE void multiply(const double* a, const double* b, double* d) {
     __m256d s[4][2];
     for (unsigned r = 0; r < 4; ++r)
       for (unsigned h = 0; h < 2; ++h) s[r][h] = _mm256_loadu_pd(d + (i + r) * 8 + 4 * h);
-    for (unsigned k = 0; k < kK; ++k) {
-      const __m256d b0 = _mm256_loadu_pd(b + k * 8), b1 = _mm256_loadu_pd(b + k * 8 + 4);
-      for (unsigned r = 0; r < 4; ++r) {
-        const __m256d v = _mm256_broadcast_sd(a + (i + r) * kK + k);
-        s[r][0] = _mm256_fmadd_pd(v, b0, s[r][0]);
-        s[r][1] = _mm256_fmadd_pd(v, b1, s[r][1]);
-      }
-    }
+    add_four_rows<kK>(a + i * kK, b, s);
     for (unsigned r = 0; r < 4; ++r)
       for (unsigned h = 0; h < 2; ++h) _mm256_storeu_pd(d + (i + r) * 8 + 4 * h, s[r][h]);
   }

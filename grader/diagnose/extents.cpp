@@ -175,8 +175,9 @@ Diagnosis ends_too_early(const Evidence& evidence, const Case& c, bool rows, int
   return d;
 }
 
-/// So it is in a call that is a little longer than one such tile along M (or N), thin otherwise, and five along K,
-/// too. Where blocks share a sum and one part alone is stored, a stage's shapes may agree with an extent by chance.
+/// Whether a call a little longer than one such tile along M (or N), thin otherwise, with five tiles along K, ends there
+/// as well; true if it cannot be made. Where blocks share a sum and only one part is stored, a stage's shapes may match
+/// an extent by chance.
 bool ends_there_again(const Evidence& evidence, bool rows, int tile) {
   constexpr int kThin = 8;
   const int extent = tile + 1;
@@ -197,9 +198,11 @@ std::optional<Diagnosis> explain_depth(const Evidence& evidence, const Cases& ca
   for (const int tile : k_tiles(evidence)) {
     const bool rows = ends_with(cases, true, tile), columns = ends_with(cases, false, tile);
     if (!rows && !columns) continue;
-    if (rows != columns && ends_there_again(evidence, rows, tile))
-      return ends_too_early(evidence, *shorter, rows, tile);
-    if (rows != columns) continue;
+    if (rows != columns) {
+      if (ends_there_again(evidence, rows, tile))
+        return ends_too_early(evidence, *shorter, rows, tile);
+      continue;
+    }
     // As many k-tiles either way: not in a call of one tile by two.
     Cases apart;
     if (auto c = probe_case(evidence, {tile, 2 * tile, 4 * tile, 0, 0, 0}, 59))

@@ -163,8 +163,9 @@ void ask_of_left_tile(const Evidence& evidence, const Run& run, const simgpu::Fi
 bool ask_of_step_behind(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
                         Diagnosis& d);
 
-/// An access behind the end of a ring of tiles, at `element`: whether it is the place behind the last one that a thread
-/// goes to, which accesses the same element of another place among its `own` (empty: they are not known). Sets the next step, or leaves it.
+/// An access past the end of a ring of tiles, at `element`: whether the thread ran on to the place after the last one.
+/// It did if it accesses the same element of another place, among its `own` (empty: they are not known). Sets the next
+/// step, or leaves it.
 bool ask_of_place_behind(const Evidence& evidence, const simgpu::Access& at,
                          const simgpu::LaunchReport& launch, const std::vector<std::int64_t>& own,
                          std::int64_t element, Diagnosis& d);

@@ -55,7 +55,7 @@ class State {
   cudaError_t repeat_sticky();
   /// Waits for the device; a fault that happened on it becomes sticky now.
   cudaError_t synchronize(const char* call);
-  /// Has the device finish what it was given, of which the program learns nothing.
+  /// The same for the runtime's own use: it does not count as a wait of the program.
   cudaError_t finish(const char* call);
   cudaError_t peek_error();
   cudaError_t take_error();

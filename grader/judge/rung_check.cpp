@@ -202,6 +202,9 @@ std::optional<Failure::Kind> failed_call(const CallOutcome& outcome) {
       return Failure::Kind::api;
   }
   if (outcome.end != CallEnd::returned) return Failure::Kind::ended;
+  // What is not allowed comes first: the launches after it may fail for that alone.
+  const auto forbidden = [](const auto& refusal) { return !refusal.unsupported; };
+  if (std::ranges::any_of(outcome.result.refused, forbidden)) return Failure::Kind::api;
   const auto same = [](const diag::Matrix& x, const diag::Matrix& y) {
     return x.storage.size() == y.storage.size() &&
            (x.storage.empty() ||

@@ -20,7 +20,36 @@ RemoteChannel& RemoteChannel::get() {
 }
 
 void RemoteChannel::open(int fd) {
+  turns_.lock();
   fd_ = fd;
+}
+
+void RemoteChannel::close() {
+  fd_ = -1;
+  turns_.unlock();
+}
+
+void RemoteChannel::begin_call() {
+  ++phase_;
+  turns_.unlock();
+}
+
+void RemoteChannel::end_call() {
+  turns_.lock();
+  ++phase_;
+}
+
+protocol::Reply RemoteChannel::not_open() {
+  protocol::Reply none;
+  none.code = cudaErrorInitializationError;
+  return none;
+}
+
+void RemoteChannel::tell_late() {
+  exchange(wire::make(
+      protocol::Kind::note_unsupported, ++serial_,
+      protocol::Note{cudaErrorNotPermitted, "CUDA from a thread of the host after it has returned",
+                     "join every thread that the launcher starts before it returns"}));
 }
 
 bool RemoteChannel::send(const wire::Message& message) {

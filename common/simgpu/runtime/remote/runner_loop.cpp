@@ -31,18 +31,49 @@ bool send_hello(const Entry* entries, std::size_t count) {
   return RemoteChannel::get().send(Kind::hello, hello);
 }
 
-bool send_returned(bool answered, std::string_view answer) {
-  // Whatever the student's code printed must not wait in a buffer that a kill would lose.
+/// What comes after the loop, destructors of static objects for example, finds no device.
+class Opened {
+ public:
+  explicit Opened(int fd) { RemoteChannel::get().open(fd); }
+  ~Opened() { RemoteChannel::get().close(); }
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+};
+
+/// How a call ended. The error is taken, so that the next call starts clean.
+struct Ended {
+  int last_error = 0;
+  bool answered = false, threw = false;
+  std::string text;  ///< the answer, or what was thrown
+};
+
+/// Runs the student's code.
+template <typename Body>
+Ended run(const Body& body) {
+  RemoteChannel& channel = RemoteChannel::get();
+  channel.begin_call();
+  Ended ended;
+  try {
+    body(ended);
+  } catch (const std::exception& error) {
+    ended.threw = true;
+    ended.text = capped(error.what());
+  } catch (...) {
+    ended.threw = true;
+    ended.text = "an exception that is no std::exception";
+  }
+  // Whatever it printed must not wait in a buffer that a kill would lose.
   std::fflush(nullptr);
-  // The error is taken, so that the next call starts clean.
-  return RemoteChannel::get().send(
-      Kind::returned, protocol::Returned{cudaGetLastError(), answered, capped(answer)});
+  ended.last_error = cudaGetLastError();
+  channel.end_call();
+  return ended;
 }
 
-bool send_threw(std::string_view what) {
-  std::fflush(nullptr);
-  cudaGetLastError();
-  return RemoteChannel::get().send(Kind::threw, protocol::Threw{capped(what)});
+bool send(Ended ended) {
+  RemoteChannel& channel = RemoteChannel::get();
+  if (ended.threw) return channel.send(Kind::threw, protocol::Threw{std::move(ended.text)});
+  return channel.send(Kind::returned,
+                      protocol::Returned{ended.last_error, ended.answered, std::move(ended.text)});
 }
 
 }  // namespace
@@ -54,11 +85,11 @@ int simgpu_runner_main(int fd, const Entry* entries, std::size_t count) {
     return kNoChannel;
   }
   RemoteChannel& channel = RemoteChannel::get();
-  channel.open(fd);
+  const Opened opened(fd);
   if (!send_hello(entries, count)) return kBrokenProtocol;
   wire::Message message;
   while (channel.receive(message)) {
-    bool sent = false;
+    Ended ended;
     try {
       switch (static_cast<Kind>(message.kind)) {
         case Kind::goodbye:
@@ -66,28 +97,30 @@ int simgpu_runner_main(int fd, const Entry* entries, std::size_t count) {
         case Kind::call: {
           const auto call = message.as<protocol::Call>();
           if (call.entry >= count || !entries[call.entry].launch) return kBrokenProtocol;
-          const GivenStream stream;
-          entries[call.entry].launch(raw(call.a), raw(call.b), raw(call.c), stream.get());
-          stream.tell_left_behind();
-          sent = send_returned(false, {});
+          ended = run([&](Ended&) {
+            const GivenStream stream;
+            entries[call.entry].launch(raw(call.a), raw(call.b), raw(call.c), stream.get());
+            stream.tell_left_behind();
+          });
           break;
         }
         case Kind::ask: {
           const auto ask = message.as<protocol::Ask>();
           if (ask.entry >= count || !entries[ask.entry].answer) return kBrokenProtocol;
-          const char* const answer = entries[ask.entry].answer();
-          sent = send_returned(answer != nullptr, answer ? answer : "");
+          ended = run([&](Ended& end) {
+            const char* const answer = entries[ask.entry].answer();
+            end.answered = answer != nullptr;
+            end.text = capped(answer ? answer : "");
+          });
           break;
         }
         default:
           return kBrokenProtocol;
       }
-    } catch (const std::exception& error) {
-      sent = send_threw(error.what());
-    } catch (...) {
-      sent = send_threw("an exception that is no std::exception");
+    } catch (const wire::Error&) {
+      return kBrokenProtocol;
     }
-    if (!sent) return kBrokenProtocol;
+    if (!send(std::move(ended))) return kBrokenProtocol;
   }
   return kBrokenProtocol;
 }

@@ -369,7 +369,7 @@ struct Server::Impl {
         return launch(message.as<protocol::Launch>());
       case Kind::note_unsupported: {
         const auto note = message.as<protocol::Note>();
-        return refuse(note.call, note.why, true);
+        return refuse(note.call, note.why, note.code == cudaSuccess);
       }
       case Kind::note_error:
         return note_error(message.as<protocol::Note>());

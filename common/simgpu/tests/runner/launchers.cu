@@ -2,9 +2,11 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
+#include <thread>
 #include <unistd.h>
 
 struct Matrix {
@@ -114,6 +116,17 @@ void leaves_work_behind(ConstMatrix a, ConstMatrix b, Matrix c, cudaStream_t) {
   cudaStreamCreate(&mine);
   add<<<dim3(4, 4), dim3(16, 16), 0, mine>>>(a, b, c);
   cudaStreamDestroy(mine);  // which does not wait
+}
+static std::atomic<int> copies{0};
+static void copies_c_for_ever(Matrix c) {
+  for (;; ++copies) cudaMemcpy(c.data, c.data + 1, 16, cudaMemcpyDeviceToDevice);
+}
+void leaves_a_thread(ConstMatrix, ConstMatrix, Matrix c, cudaStream_t) {
+  std::thread(copies_c_for_ever, c).detach();
+  while (copies < 3) std::this_thread::yield();
+}
+void joins_a_thread(ConstMatrix a, ConstMatrix b, Matrix c, cudaStream_t stream) {
+  std::thread([=] { honest(a, b, c, stream); }).join();
 }
 void waits_for_its_stream(ConstMatrix a, ConstMatrix b, Matrix c, cudaStream_t) {
   cudaStream_t mine = nullptr;

@@ -18,7 +18,8 @@ struct ConstMatrix {
   X(throws) X(exits) X(crashes) X(hangs) X(closes) X(babbles) X(asks_for_memory)               \
   X(asks_for_ever)                                                                             \
   X(forgets_its_stream) X(streams_of_its_own) X(leaves_work_behind) X(waits_for_its_stream)    \
-  X(throws_without_a_map) X(goes_on_without_a_map) X(copies_rows) X(copies_slivers)
+  X(throws_without_a_map) X(goes_on_without_a_map) X(copies_rows) X(copies_slivers) \
+  X(leaves_a_thread) X(joins_a_thread)
 // clang-format on
 
 #define DECLARE(name) void name(ConstMatrix, ConstMatrix, Matrix, CUstream_st*);

@@ -43,10 +43,11 @@ $(HEADERS): common/standard.hpp
 $(GRADER_HEADER): grader/standard.hpp common/standard.hpp
 $(TESTS_HEADER): common/tests/standard.hpp common/standard.hpp common/catch2.hpp
 # clang's name what they were made of by absolute paths: so they are made anew where a clone was moved to, and only they.
+# Their .d files list the system's headers too (-MD): after an update of the system clang refuses what it made before.
 $(HEADERS) $(GRADER_HEADER) $(TESTS_HEADER): $(BUILD)/flags $(BUILD)/folder
 	@mkdir -p $(@D) && cp $(firstword $(filter %.hpp,$^)) $(@D)/
 	$(Q)$(compiler) $(ALL_CXXFLAGS) $(if $(findstring clang,$(notdir $(compiler))),-fpch-instantiate-templates) \
-	  -x c++-header $(firstword $(filter %.hpp,$^)) -o $@
+	  -MD -MP -MF $@.d -MT $@ -x c++-header $(firstword $(filter %.hpp,$^)) -o $@
 $(foreach f,quick grader light lanes tests,$(eval $(BUILD)/headers/$(f)/standard.hpp.gch: private FLAGS := $(f)))
 endif
 
@@ -83,7 +84,7 @@ endif
 $(BUILD)/flags:
 	@[ -e $(BUILD) ] || sh $(SCRIPTS)/new_build.sh $(BUILD); echo '$(FLAGS_NOW)' >$@
 
--include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/obj $(BUILD)/headers -name '*.d' 2>/dev/null)
 
 # Catch2 3 is a library, 2 a header. DEPS=folder stands in for what is installed, when a program is linked and when it
 # starts. {fmt} is linked, not header-only: a file that formats with <fmt/core.h> then compiles as fast as one without

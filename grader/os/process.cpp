@@ -17,6 +17,7 @@
 #include <cstring>
 
 #include "grader/errors.hpp"
+#include "grader/os/limit.hpp"
 
 namespace grader {
 namespace {
@@ -43,12 +44,6 @@ struct Prepared {
 
 char* pointer(const std::string& text) {
   return const_cast<char*>(text.c_str());
-}
-
-void limit(int resource, std::uint64_t value) {
-  if (value == 0) return;
-  rlimit bound{value, value};
-  ::setrlimit(static_cast<__rlimit_resource_t>(resource), &bound);
 }
 
 void close_above(int last, int spare) {
@@ -114,15 +109,15 @@ int first_steps(void* of) {
   const UniqueFd program(::open(prepared.program.c_str(), O_PATH | O_CLOEXEC));
   if (program.get() < 0) fail('e');
   ::umask(022);
+  const auto limit = [&](int resource, std::uint64_t most) {
+    if (most != 0 && !set_limit(resource, most)) fail('r');
+  };
   limit(RLIMIT_AS, spec.limits.address_bytes);
   limit(RLIMIT_FSIZE, spec.limits.file_bytes);
-  const rlimit no_core{0, 0};
-  ::setrlimit(RLIMIT_CORE, &no_core);
-  if (spec.limits.cpu_seconds != 0) {
-    // Soft below hard: SIGXCPU tells this limit from every other kill.
-    const rlimit cpu{spec.limits.cpu_seconds, spec.limits.cpu_seconds + 1};
-    ::setrlimit(RLIMIT_CPU, &cpu);
-  }
+  if (!set_limit(RLIMIT_CORE, 0)) fail('r');
+  // Soft below hard: SIGXCPU tells this limit from every other kill.
+  const std::uint64_t seconds = spec.limits.cpu_seconds;
+  if (seconds != 0 && !set_limit(RLIMIT_CPU, seconds, seconds + 1)) fail('r');
   if (spec.user) {
     // Not by the C library's functions, which would change the user of all our threads.
     if (::syscall(SYS_setgroups, 0, nullptr) != 0 ||
@@ -237,7 +232,8 @@ Process::Process(const ProcessSpec& spec)
     int code = 0;
     std::memcpy(&code, message + 1, 4);
     reap(true);
-    throw InfraError("cannot start " + spec.argv[0] + ": " + std::strerror(code));
+    throw InfraError((message[0] == 'r' ? "cannot limit " : "cannot start ") + spec.argv[0] + ": " +
+                     std::strerror(code));
   }
 }
 

@@ -19,6 +19,7 @@
 #include "grader/judge/judge.hpp"
 #include "grader/labs/lab.hpp"
 #include "grader/os/escape.hpp"
+#include "grader/os/limit.hpp"
 #include "grader/os/pool.hpp"
 #include "grader/os/process.hpp"
 #include "grader/os/sha256.hpp"
@@ -135,6 +136,25 @@ TEST_CASE("limits hold and can be told apart") {
                       }(),
                       milliseconds(100)),
                   InfraError);
+}
+
+TEST_CASE("a login's lower limit stays where a child is given a higher one") {
+  const auto seen_inside = [](std::uint64_t wanted) {
+    ProcessSpec spec = shell("ulimit -Sn; ulimit -Hn");
+    spec.limits.open_files = wanted;
+    return run_process(spec, milliseconds(5000)).output;
+  };
+  CHECK(seen_inside(200) == "200\n200\n");
+  const pid_t pid = ::fork();
+  if (pid == 0)
+    ::_exit(set_limit(RLIMIT_NOFILE, 150) && set_limit(RLIMIT_NOFILE, 200) &&
+                    ::sysconf(_SC_OPEN_MAX) == 150
+                ? 0
+                : 1);
+  int status = 0;
+  REQUIRE(::waitpid(pid, &status, 0) == pid);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }
 
 TEST_CASE("what a killed process leaves behind is swept, and nothing that is in use") {

@@ -13,7 +13,6 @@
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -25,6 +24,8 @@
 #include <cstring>
 #include <string>
 #include <vector>
+
+#include "grader/os/limit.hpp"
 
 namespace {
 
@@ -71,12 +72,6 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-void limit(int resource, std::uint64_t soft, std::uint64_t hard) {
-  if (soft == 0) return;
-  const rlimit bound{soft, hard};
-  ::setrlimit(static_cast<__rlimit_resource_t>(resource), &bound);
-}
-
 void allow(int ruleset, const char* path, std::uint64_t access) {
   const int at = ::open(path, O_PATH | O_CLOEXEC);
   if (at < 0) return;
@@ -101,7 +96,7 @@ void landlock(const Options& options) {
   rules.handled_access_fs = all;
   const int ruleset = static_cast<int>(
       ::syscall(SYS_landlock_create_ruleset, &rules, sizeof rules.handled_access_fs, 0));
-  if (ruleset < 0) return;
+  if (ruleset < 0) fail(options.report, 'l');
   allow(ruleset, "/", read);
   constexpr std::uint64_t open = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE;
   allow(ruleset, "/dev/null", open);
@@ -126,13 +121,15 @@ std::vector<char> read_filter(const Options& options) {
 }
 
 [[noreturn]] void child(const Options& options, std::vector<char>& filter) {
+  const auto limit = [&](int resource, std::uint64_t soft, std::uint64_t hard) {
+    if (soft != 0 && !grader::set_limit(resource, soft, hard)) fail(options.report, 'r');
+  };
   limit(RLIMIT_CPU, options.cpu, options.cpu + 1);  // soft below hard: SIGXCPU tells it apart
   limit(RLIMIT_AS, options.as, options.as);
   limit(RLIMIT_FSIZE, options.fsize, options.fsize);
   limit(RLIMIT_NPROC, options.nproc, options.nproc);
   limit(RLIMIT_NOFILE, options.nofile, options.nofile);
-  const rlimit none{0, 0};
-  ::setrlimit(RLIMIT_CORE, &none);
+  if (!grader::set_limit(RLIMIT_CORE, 0)) fail(options.report, 'r');
   landlock(options);
   sock_fprog program{};
   program.len = static_cast<unsigned short>(filter.size() / sizeof(sock_filter));

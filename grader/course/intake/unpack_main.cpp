@@ -19,6 +19,7 @@
 #include <archive_entry.h>
 
 #include "grader/course/intake/unpack.hpp"
+#include "grader/os/limit.hpp"
 
 using namespace grader::intake;
 
@@ -57,9 +58,8 @@ std::string read_input() {
 /// From here on: no file, no process, nothing but the pipe.
 void give_up_everything() {
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  const rlimit none{0, 0};
-  for (const auto what : {RLIMIT_NOFILE, RLIMIT_NPROC, RLIMIT_FSIZE, RLIMIT_CORE})
-    ::setrlimit(what, &none);
+  for (const int what : {RLIMIT_NOFILE, RLIMIT_NPROC, RLIMIT_FSIZE, RLIMIT_CORE})
+    if (!grader::set_limit(what, 0)) ::_exit(3);
 }
 
 bool ends_with(std::string_view text, std::string_view end) {

@@ -121,9 +121,9 @@ Yardsticks GpuMeter::yardsticks(const std::string& math, const Shape& shape) {
   how.naive = 1e3 * shape.flops() / kNaiveRateFloor <= kMostNaiveMs;
   const gpu::Problem problem{gpu::wire_type(math == "tf32" ? "float" : math, math == "tf32"),
                              shape.m, shape.n, shape.k};
-  const gpu::Comparison seen = gpu::compare(*worker_, nullptr, problem, nvml_.get(), how);
+  const gpu::TimedComparison seen = gpu::compare(*worker_, nullptr, problem, nvml_.get(), how);
   result.note = seen.note;
-  if (seen.outcome != gpu::Outcome::measured || seen.smaller()) return result;
+  if (seen.outcome != gpu::TimingOutcome::measured || seen.smaller()) return result;
   result.status = Status::measured;
   result.rounds = seen.rounds;
   result.mhz = seen.clock_median;
@@ -134,8 +134,9 @@ Yardsticks GpuMeter::yardsticks(const std::string& math, const Shape& shape) {
     // the board cannot hold. Its rate is the one that it keeps, alone.
     how.naive = false;
     how.warm_up_seconds = kAloneWarmUp;
-    const gpu::Comparison alone = gpu::compare(*worker_, nullptr, problem, nvml_.get(), how);
-    if (alone.outcome == gpu::Outcome::measured && alone.cublas && !alone.cublas->ms.empty()) {
+    const gpu::TimedComparison alone = gpu::compare(*worker_, nullptr, problem, nvml_.get(), how);
+    if (alone.outcome == gpu::TimingOutcome::measured && alone.cublas &&
+        !alone.cublas->ms.empty()) {
       result.cublas_ms = rounded(alone.cublas->median_ms());
       result.mhz = alone.clock_median;
     }
@@ -158,9 +159,9 @@ Record GpuMeter::measure(const Point& point, const Yardsticks& yardsticks) {
   const gpu::Problem problem{gpu::wire_type(point.type, point.tf32), point.shape.m, point.shape.n,
                              point.shape.k};
   gpu::Competitor competitor{*lab.runner, point.entry()};
-  const gpu::Comparison seen = gpu::compare(*worker_, &competitor, problem, nvml_.get(), how);
+  const gpu::TimedComparison seen = gpu::compare(*worker_, &competitor, problem, nvml_.get(), how);
   record.note = seen.note;
-  if (seen.outcome == gpu::Outcome::trouble) {
+  if (seen.outcome == gpu::TimingOutcome::trouble) {
     using Kind = gpu::Trouble::Kind;
     const bool wrong = seen.trouble.kind == Kind::wrong || seen.trouble.kind == Kind::late_write;
     record.status = wrong ? Status::wrong : Status::failed;
@@ -175,7 +176,8 @@ Record GpuMeter::measure(const Point& point, const Yardsticks& yardsticks) {
         }
     return record;
   }
-  if (seen.outcome != gpu::Outcome::measured || seen.smaller() || !seen.candidate) return record;
+  if (seen.outcome != gpu::TimingOutcome::measured || seen.smaller() || !seen.candidate)
+    return record;
   record.status = Status::measured;
   record.ms = rounded(seen.candidate->median_ms());
   record.rounds = seen.rounds;

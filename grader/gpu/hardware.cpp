@@ -601,12 +601,12 @@ class LabOnGpu {
     const std::string arch = fmt::format("sm_{}", hardware_.device.arch);
     const std::string entry = rung.name + "<" + goal.type + ">";
     Competitor competitor{runner, entry};
-    const Comparison seen = compare(worker, &competitor, problem_of(goal, rung),
-                                    stopwatch_.observer(), options_for(goal, arch));
-    const Decision decision = judge_speed(goal, seen, arch);
+    const TimedComparison seen = compare(worker, &competitor, problem_of(goal, rung),
+                                         stopwatch_.observer(), options_for(goal, arch));
+    const SpeedDecision decision = judge_speed(goal, seen, arch);
 
     SpeedResult speed = speed_result(goal, seen, decision);
-    if (seen.outcome == Outcome::trouble) {
+    if (seen.outcome == TimingOutcome::trouble) {
       wrong_when_timed(gpu, entry, seen.trouble, speed);
       return;
     }

@@ -39,7 +39,7 @@ struct Slot {
   double last_ms = 0;   ///< per launch, of its last request
   std::vector<Taken> rounds;
   // Of candidates:
-  Comparison* result = nullptr;
+  TimedComparison* result = nullptr;
   bool out = false;  ///< got into trouble
 };
 
@@ -65,7 +65,7 @@ class Measurement {
     }
   }
 
-  std::vector<Comparison> run() {
+  std::vector<TimedComparison> run() {
     const auto start = std::chrono::steady_clock::now();
     everything();
     for (Slot& candidate : candidates_)
@@ -76,7 +76,7 @@ class Measurement {
     for (Slot& candidate : candidates_) {
       evaluate(candidate);
       cross_check(candidate);
-      Comparison& result = *candidate.result;
+      TimedComparison& result = *candidate.result;
       result.verified = candidate.who != nullptr && !candidate.out;
       result.seed = options_.seed;
       result.blocks = blocks_;
@@ -120,7 +120,7 @@ class Measurement {
     for (Slot& candidate : candidates_) {
       if ((slot.result != nullptr && &candidate != &slot) || candidate.out) continue;
       candidate.out = true;
-      candidate.result->outcome = Outcome::trouble;
+      candidate.result->outcome = TimingOutcome::trouble;
       candidate.result->trouble = trouble;
     }
     slot.out = true;
@@ -232,7 +232,7 @@ class Measurement {
   }
 
   void evaluate(const Slot& candidate, int resamples = many_resamples) {
-    Comparison& result = *candidate.result;
+    TimedComparison& result = *candidate.result;
     const std::size_t rounds = candidate.who ? std::min(rounds_, candidate.rounds.size()) : rounds_;
     result.rounds = static_cast<unsigned>(rounds);
     const auto series = [&](const Slot& slot) -> std::optional<Series> {
@@ -322,14 +322,14 @@ class Measurement {
       return ratio && bar &&
              statistics::decide(*ratio, *bar, options_.grace) == statistics::Decision::inconclusive;
     };
-    const Comparison& result = *candidates_.front().result;
+    const TimedComparison& result = *candidates_.front().result;
     return open(result.over_naive, options_.naive_bar) ||
            open(result.over_cublas, options_.cublas_bar);
   }
 
   void cross_check(const Slot& candidate) {
-    Comparison& result = *candidate.result;
-    if (result.outcome != Outcome::measured || result.rounds == 0) return;
+    TimedComparison& result = *candidate.result;
+    if (result.outcome != TimingOutcome::measured || result.rounds == 0) return;
     if (result.candidate) {
       const double wall = result.candidate->median_ms(),
                    events = statistics::median(result.candidate->device_ms);
@@ -360,7 +360,7 @@ class Measurement {
   std::vector<Slot> candidates_;  ///< one without a participant: yardsticks alone
   std::vector<Slot*> slots_;      ///< who takes part, still
   Slot* wrote_last_ = nullptr;    ///< of the candidates
-  std::vector<Comparison> results_;
+  std::vector<TimedComparison> results_;
   std::size_t rounds_ = 0;
   unsigned blocks_ = 0, others_ = 0;
   std::uint64_t throttle_ = 0;
@@ -378,20 +378,21 @@ double Series::median_ms() const {
   return ms.empty() ? 0 : statistics::median(ms);
 }
 
-double Comparison::tflops() const {
+double TimedComparison::tflops() const {
   if (!candidate || candidate->ms.empty()) return 0;
   return problem.flops() / candidate->median_ms() * 1e-9;
 }
 
-Comparison measure(Participant* candidate, Participant* naive, Participant* cublas,
-                   Observer* observer, const Options& options) {
+TimedComparison measure(Participant* candidate, Participant* naive, Participant* cublas,
+                        Observer* observer, const Options& options) {
   std::vector<Participant*> candidates;
   if (candidate) candidates.push_back(candidate);
   return std::move(Measurement(candidates, naive, cublas, observer, options).run().front());
 }
 
-std::vector<Comparison> measure(const std::vector<Participant*>& candidates, Participant* naive,
-                                Participant* cublas, Observer* observer, const Options& options) {
+std::vector<TimedComparison> measure(const std::vector<Participant*>& candidates,
+                                     Participant* naive, Participant* cublas, Observer* observer,
+                                     const Options& options) {
   return Measurement(candidates, naive, cublas, observer, options).run();
 }
 

@@ -29,22 +29,23 @@ Options options_for(const SpeedGoal& goal, const std::string& arch, Options base
   return base;
 }
 
-Decision judge_speed(const SpeedGoal& goal, const Comparison& comparison, const std::string& arch) {
+SpeedDecision judge_speed(const SpeedGoal& goal, const TimedComparison& comparison,
+                          const std::string& arch) {
   using statistics::Interval;
-  Decision decision;
+  SpeedDecision decision;
   decision.bars = bars_on(goal, arch);
   decision.suspect = !comparison.suspect.empty();
   switch (comparison.outcome) {
-    case Outcome::measured:
+    case TimingOutcome::measured:
       break;
-    case Outcome::trouble:
+    case TimingOutcome::trouble:
       decision.verdict = SpeedVerdict::fail;
       decision.reason = "speed.not_right";
       return decision;
-    case Outcome::too_large:
+    case TimingOutcome::too_large:
       decision.reason = "speed.too_large";
       return decision;
-    case Outcome::unavailable:
+    case TimingOutcome::unavailable:
       decision.reason = "speed.no_ipc";
       return decision;
   }
@@ -81,8 +82,8 @@ Decision judge_speed(const SpeedGoal& goal, const Comparison& comparison, const 
   return decision;
 }
 
-report::SpeedResult speed_result(const SpeedGoal& goal, const Comparison& seen,
-                                 const Decision& decision) {
+report::SpeedResult speed_result(const SpeedGoal& goal, const TimedComparison& seen,
+                                 const SpeedDecision& decision) {
   report::SpeedResult speed;
   speed.type = goal.type;
   speed.at = {seen.problem.m, seen.problem.n, seen.problem.k};

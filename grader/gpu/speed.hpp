@@ -30,7 +30,7 @@ namespace grader::gpu {
 /// The bars that hold on an architecture ("sm_90").
 SpeedBars bars_on(const SpeedGoal& goal, const std::string& arch);
 
-struct Decision {
+struct SpeedDecision {
   SpeedVerdict verdict = SpeedVerdict::not_measured;
   /// Why inconclusive or not measured: a key of the message catalogue, "" for pass and fail.
   std::string reason;
@@ -38,17 +38,19 @@ struct Decision {
   /// Which yardstick decided: "naive" or "cublas"; of two, the one that failed or came closest.
   std::string by;
   double ratio = 0, bar = 0;  ///< against that one
-  bool suspect = false;  ///< a cross-check did not hold: a person should look (Comparison::suspect)
+  bool suspect =
+      false;  ///< a cross-check did not hold: a person should look (TimedComparison::suspect)
 };
 
 /// Trouble is a fail (reason "speed.not_right", and the comparison says what). A fail while other
 /// processes compute on the device, or at a smaller shape than the bar's, is inconclusive. Without
 /// cuBLAS on the machine a goal is judged by its naive bar alone.
-Decision judge_speed(const SpeedGoal& goal, const Comparison& comparison, const std::string& arch);
+SpeedDecision judge_speed(const SpeedGoal& goal, const TimedComparison& comparison,
+                          const std::string& arch);
 
 /// A measurement and its decision as the report shows them, but for what came before it.
-report::SpeedResult speed_result(const SpeedGoal& goal, const Comparison& seen,
-                                 const Decision& decision);
+report::SpeedResult speed_result(const SpeedGoal& goal, const TimedComparison& seen,
+                                 const SpeedDecision& decision);
 
 /// Options of a measurement for this goal: its bars, and only the yardsticks it needs.
 Options options_for(const SpeedGoal& goal, const std::string& arch, Options base = {});

@@ -159,7 +159,7 @@ class YardstickParticipant : public Participant {
   Trouble verify() override {
     if (verified_) return {};
     verified_ = true;
-    const Verification seen =
+    const OutputCheck seen =
         plan_.worker().verify(system_seed(), last_writers(list_, plan_.own()), true);
     if (!seen.right()) throw InfraError("the yardstick " + name() + " computes a wrong product");
     return {};
@@ -224,7 +224,7 @@ class CandidateParticipant : public Participant {
     const auto list =
         plan_.reuse() ? last_writers(list_, plan_.outputs_for(static_cast<unsigned>(list_.size())))
                       : list_;
-    const Verification seen = plan_.worker().verify(system_seed(), list);
+    const OutputCheck seen = plan_.worker().verify(system_seed(), list);
     if (!seen.right()) {
       Trouble trouble;
       trouble.kind = Trouble::Kind::wrong;
@@ -250,7 +250,7 @@ class CandidateParticipant : public Participant {
     if (prepare(std::min(most, plan_.own()), seed)) return {};
     run();
     if (!fault_.none()) return {};
-    const Verification seen = plan_.worker().verify(seed, list_);
+    const OutputCheck seen = plan_.worker().verify(seed, list_);
     if (!seen.right()) return {};
     multiplied = list_;
     return seen.errors;
@@ -295,7 +295,7 @@ class CandidateParticipant : public Participant {
     }
   }
 
-  std::string describe(const Verification& seen) const {
+  std::string describe(const OutputCheck& seen) const {
     using protocol::Fault;
     if (seen.fault == Fault::inputs) return text("speed.trouble.inputs");
     if (seen.fault == Fault::padding) return text("speed.trouble.padding");
@@ -324,7 +324,7 @@ class CandidateParticipant : public Participant {
 
 /// Of a candidate and of cuBLAS, over the same elements: some rows of some products at a time.
 void compare_errors(CandidateParticipant& candidate, YardstickParticipant* cublas,
-                    Comparison& result) {
+                    TimedComparison& result) {
   constexpr std::uint64_t enough = 1u << 16;  // elements
   constexpr unsigned most = 8;                // requests
   Errors own, library;
@@ -373,8 +373,8 @@ class Starters {
 
 }  // namespace
 
-Comparison compare(TimingWorker& worker, Competitor* competitor, const Problem& problem,
-                   Observer* observer, const Options& options) {
+TimedComparison compare(TimingWorker& worker, Competitor* competitor, const Problem& problem,
+                        Observer* observer, const Options& options) {
   std::vector<Competitor*> competitors;
   if (competitor) competitors.push_back(competitor);
   return std::move(compare(worker, competitors, problem, observer, options).front());
@@ -383,10 +383,10 @@ Comparison compare(TimingWorker& worker, Competitor* competitor, const Problem& 
 namespace {
 
 /// Every competitor's result where nothing was measured.
-std::vector<Comparison> unmeasured(const std::vector<Competitor*>& competitors,
-                                   const Problem& problem, Outcome outcome,
-                                   const std::string& note) {
-  std::vector<Comparison> results(std::max<std::size_t>(1, competitors.size()));
+std::vector<TimedComparison> unmeasured(const std::vector<Competitor*>& competitors,
+                                        const Problem& problem, TimingOutcome outcome,
+                                        const std::string& note) {
+  std::vector<TimedComparison> results(std::max<std::size_t>(1, competitors.size()));
   for (std::size_t i = 0; i < results.size(); ++i) {
     results[i].asked = results[i].problem = problem;
     results[i].outcome = outcome;
@@ -409,7 +409,7 @@ bool make_smaller(Problem& problem) {
 
 /// What holds whatever the rounds gave: the problem that was measured, and whether any chip could
 /// be so fast.
-void complete(Comparison& result, const Problem& asked, const Problem& measured,
+void complete(TimedComparison& result, const Problem& asked, const Problem& measured,
               const DeviceInfo& device) {
   result.asked = asked;
   result.problem = measured;
@@ -419,7 +419,8 @@ void complete(Comparison& result, const Problem& asked, const Problem& measured,
         text("speed.smaller",
              {{"device", device.name}, {"asked", shape(asked)}, {"shape", shape(measured)}});
   const double peak = roofline_tflops(device, asked.type, {});
-  if (peak > 0 && result.outcome == Outcome::measured && result.tflops() > above_roofline * peak)
+  if (peak > 0 && result.outcome == TimingOutcome::measured &&
+      result.tflops() > above_roofline * peak)
     result.suspect.push_back(
         text("speed.suspect.roofline",
              {{"rate", static_cast<int>(result.tflops())}, {"peak", static_cast<int>(peak)}}));
@@ -427,21 +428,22 @@ void complete(Comparison& result, const Problem& asked, const Problem& measured,
 
 }  // namespace
 
-std::vector<Comparison> compare(TimingWorker& worker, const std::vector<Competitor*>& competitors,
-                                const Problem& problem, Observer* observer,
-                                const Options& options) {
+std::vector<TimedComparison> compare(TimingWorker& worker,
+                                     const std::vector<Competitor*>& competitors,
+                                     const Problem& problem, Observer* observer,
+                                     const Options& options) {
   const DeviceInfo& device = worker.info();
   const auto kill_all = [&] {
     for (Competitor* one : competitors) one->runner.kill();
   };
   const auto too_large = [&] {
-    return unmeasured(competitors, problem, Outcome::too_large,
+    return unmeasured(competitors, problem, TimingOutcome::too_large,
                       text("speed.too_large", {{"device", device.name}}));
   };
   // Whatever it did before: a process that has seen nothing of this shape.
   if (!options.keep_process) kill_all();
   if (!competitors.empty() && device.sharing == protocol::Sharing::none)
-    return unmeasured(competitors, problem, Outcome::unavailable, text("speed.no_ipc"));
+    return unmeasured(competitors, problem, TimingOutcome::unavailable, text("speed.no_ipc"));
 
   Problem fitting = problem;
   std::optional<BufferPlan> plan;
@@ -459,11 +461,11 @@ std::vector<Comparison> compare(TimingWorker& worker, const std::vector<Competit
   for (Competitor* one : competitors)
     list.push_back(&candidates.emplace_back(*plan, *one, options.keep_process));
   const bool with_cublas = options.cublas && worker.has(protocol::Yardstick::cublas);
-  std::vector<Comparison> results;
+  std::vector<TimedComparison> results;
   try {
     results = measure(list, options.naive ? &naive : nullptr, with_cublas ? &cublas : nullptr,
                       observer, options);
-    if (options.errors && candidates.size() == 1 && results[0].outcome == Outcome::measured)
+    if (options.errors && candidates.size() == 1 && results[0].outcome == TimingOutcome::measured)
       compare_errors(candidates[0], with_cublas ? &cublas : nullptr, results[0]);
   } catch (const DeviceMemoryShort&) {
     kill_all();

@@ -86,7 +86,7 @@ struct Trouble {
   };
   Kind kind = Kind::none;
   std::string detail;  ///< one line, for people
-  std::optional<Verification> verification;
+  std::optional<OutputCheck> verification;
   std::optional<RunnerFault> fault;
   explicit operator bool() const { return kind != Kind::none; }
 };
@@ -113,7 +113,7 @@ class Participant {
   virtual unsigned known_launches() const { return 0; }
 };
 
-struct Comparison;
+struct TimedComparison;
 
 struct Options {
   double request_seconds = 0.1;  ///< of one request: see 2. above
@@ -155,15 +155,15 @@ struct Series {
   double median_ms() const;       ///< 0 without rounds
 };
 
-enum class Outcome {
+enum class TimingOutcome {
   measured,
   trouble,      ///< see `trouble`; nothing was decided
   too_large,    ///< no shape that fits the device's memory
   unavailable,  ///< buffers cannot be shared, or there is no such yardstick
 };
 
-struct Comparison {
-  Outcome outcome = Outcome::measured;
+struct TimedComparison {
+  TimingOutcome outcome = TimingOutcome::measured;
   Trouble trouble;
   std::string note;  ///< why not, for too_large and unavailable
   std::string entry;
@@ -189,13 +189,14 @@ struct Comparison {
 
 /// The rounds, on anyone. `candidate` may be null: then yardsticks are measured alone. Fills
 /// series, intervals, rounds, conditions, trouble. `observer` may be null.
-Comparison measure(Participant* candidate, Participant* naive, Participant* cublas,
-                   Observer* observer, const Options& options);
+TimedComparison measure(Participant* candidate, Participant* naive, Participant* cublas,
+                        Observer* observer, const Options& options);
 
 /// The same for several candidates in the same rounds; one that gets into trouble drops out. Extra
 /// blocks are for one candidate alone; fewer rounds do where all of shared_bars are clear.
-std::vector<Comparison> measure(const std::vector<Participant*>& candidates, Participant* naive,
-                                Participant* cublas, Observer* observer, const Options& options);
+std::vector<TimedComparison> measure(const std::vector<Participant*>& candidates,
+                                     Participant* naive, Participant* cublas, Observer* observer,
+                                     const Options& options);
 
 // ---- on a GPU
 
@@ -209,12 +210,14 @@ struct Competitor {
 /// is short (each extent halved, never below 1024; a note says so). `competitor` may be null. The
 /// runner is killed at the end, unless options.keep_process: late writes are looked for after that.
 /// Throws InfraError if our own worker fails.
-Comparison compare(TimingWorker& worker, Competitor* competitor, const Problem& problem,
-                   Observer* observer, const Options& options);
+TimedComparison compare(TimingWorker& worker, Competitor* competitor, const Problem& problem,
+                        Observer* observer, const Options& options);
 
 /// The same for several competitors in the same rounds, at least one; in their order.
-std::vector<Comparison> compare(TimingWorker& worker, const std::vector<Competitor*>& competitors,
-                                const Problem& problem, Observer* observer, const Options& options);
+std::vector<TimedComparison> compare(TimingWorker& worker,
+                                     const std::vector<Competitor*>& competitors,
+                                     const Problem& problem, Observer* observer,
+                                     const Options& options);
 
 /// 2 * multiply-adds per second that no kernel of this type can exceed on this chip, in TFLOP/s; 0
 /// if unknown.

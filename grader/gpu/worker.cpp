@@ -212,8 +212,8 @@ Sample TimingWorker::run(Yardstick yardstick, const std::vector<Launch>& launche
   return sample;
 }
 
-Verification TimingWorker::verify(std::uint64_t seed, const std::vector<Launch>& launches,
-                                  bool own) {
+OutputCheck TimingWorker::verify(std::uint64_t seed, const std::vector<Launch>& launches,
+                                 bool own) {
   Verify request;
   request.seed = seed;
   request.allowed_units = allowed_units(state_->problem.type);
@@ -222,7 +222,7 @@ Verification TimingWorker::verify(std::uint64_t seed, const std::vector<Launch>&
   const auto reply = state_->ask<Verified>(Kind::verify, request, "verifying outputs");
   if (reply.done.end != RequestEnd::returned)
     throw InfraError("the timing worker could not verify outputs");
-  Verification result;
+  OutputCheck result;
   result.fault = reply.fault;
   result.launch = reply.launch;
   result.row = reply.row;

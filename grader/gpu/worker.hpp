@@ -81,7 +81,7 @@ struct Errors {
   }
 };
 
-struct Verification {
+struct OutputCheck {
   protocol::Fault fault = protocol::Fault::none;
   unsigned launch = 0;  ///< index in the list
   int row = -1, col = -1;
@@ -114,8 +114,8 @@ class TimingWorker {
   Sample run(protocol::Yardstick yardstick, const std::vector<protocol::Launch>& launches);
   bool has(protocol::Yardstick yardstick) const;  ///< for the prepared problem's type
   /// `own`: the yardsticks' outputs.
-  Verification verify(std::uint64_t seed, const std::vector<protocol::Launch>& launches,
-                      bool own = false);
+  OutputCheck verify(std::uint64_t seed, const std::vector<protocol::Launch>& launches,
+                     bool own = false);
   /// Of all C_l and what lies between them.
   std::uint64_t checksum();
 

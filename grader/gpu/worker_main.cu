@@ -373,9 +373,9 @@ class TimingServer {
   /// What verifies the launches of one request. On the device: a Finding per launch, a Residual per
   /// row of C, and one more of the recomputed rows.
   template <typename T>
-  class Verification {
+  class OutputVerification {
    public:
-    Verification(TimingServer& server, const Verify& request)
+    OutputVerification(TimingServer& server, const Verify& request)
         : server_(server),
           request_(request),
           m_(server.arenas_.m),
@@ -523,7 +523,7 @@ class TimingServer {
       result.fault = Fault::inputs;
       return;
     }
-    Verification<T>(*this, request).run(result);
+    OutputVerification<T>(*this, request).run(result);
     if (result.fault == Fault::none && !request.own && !padding_kept())
       result.fault = Fault::padding;
   }

@@ -137,7 +137,7 @@ Rates verdicts(double ratio, int trials, void (*change)(Machine&) = nullptr) {
     Simulated candidate(machine, "candidate", 10 / ratio), naive(machine, "naive", 10);
     Options options = options_for(goal, "sm_90");
     options.seed = static_cast<std::uint64_t>(trial) + 1;
-    const Comparison seen = measure(&candidate, &naive, nullptr, &machine, options);
+    const TimedComparison seen = measure(&candidate, &naive, nullptr, &machine, options);
     switch (judge_speed(goal, seen, "sm_90").verdict) {
       case SpeedVerdict::pass:
         ++rates.pass;
@@ -274,8 +274,8 @@ TEST_CASE("timing: how it goes") {
       cublas(machine, "cuBLAS", 0.18);
   Options options;
   options.seed = 9;
-  const Comparison seen = measure(&candidate, &naive, &cublas, &machine, options);
-  CHECK(seen.outcome == Outcome::measured);
+  const TimedComparison seen = measure(&candidate, &naive, &cublas, &machine, options);
+  CHECK(seen.outcome == TimingOutcome::measured);
   CHECK(seen.verified);
   CHECK(candidate.finished);
   CHECK(seen.rounds >= options.min_rounds);
@@ -318,7 +318,7 @@ TEST_CASE("timing: the machine is looked at while work runs") {
   };
   Resting machine(31);
   Simulated candidate(machine, "candidate", 5), naive(machine, "naive", 10);
-  const Comparison seen = measure(&candidate, &naive, nullptr, &machine, {});
+  const TimedComparison seen = measure(&candidate, &naive, nullptr, &machine, {});
   CHECK(seen.clock_median == 1980u);
 }
 
@@ -364,7 +364,7 @@ TEST_CASE("timing: candidates that share rounds get the ratios that they would g
   for (std::size_t i = 0; i < 2; ++i) {
     INFO(i);
     const double ms = i == 0 ? 2.5 : 15;
-    CHECK(seen[i].outcome == Outcome::measured);
+    CHECK(seen[i].outcome == TimingOutcome::measured);
     CHECK(seen[i].verified);
     CHECK(seen[i].rounds >= options.min_rounds);
     REQUIRE(seen[i].candidate);
@@ -404,7 +404,7 @@ TEST_CASE("timing: of candidates that share rounds, one in trouble leaves the ot
     CHECK(seen[2].trouble.kind == Trouble::Kind::late_write);
     CHECK(late.runs >= 9);
     CHECK(late.runs < 15);
-    CHECK(seen[1].outcome == Outcome::measured);
+    CHECK(seen[1].outcome == TimingOutcome::measured);
     CHECK(seen[1].verified);
     CHECK(seen[1].rounds >= options.min_rounds);
     REQUIRE(seen[1].over_naive);
@@ -470,13 +470,13 @@ TEST_CASE("timing: wrong code is never timed") {
     candidate.wrong_at = at;
     Options options;
     options.seed = 1;
-    const Comparison seen = measure(&candidate, &naive, nullptr, &machine, options);
-    CHECK(seen.outcome == Outcome::trouble);
+    const TimedComparison seen = measure(&candidate, &naive, nullptr, &machine, options);
+    CHECK(seen.outcome == TimingOutcome::trouble);
     CHECK(seen.trouble.kind == Trouble::Kind::wrong);
     CHECK_FALSE(seen.verified);
     CHECK(candidate.runs == at);  // nothing runs after that
     CHECK(candidate.finished);
-    const Decision decision = judge_speed(goal_at(0.1), seen, "sm_90");
+    const SpeedDecision decision = judge_speed(goal_at(0.1), seen, "sm_90");
     CHECK(decision.verdict == SpeedVerdict::fail);
     CHECK(decision.reason == "speed.not_right");
   }
@@ -491,8 +491,8 @@ TEST_CASE("timing: late writes count, found before the next request or after the
         Trouble::Kind::late_write);
   Simulated other(machine, "candidate", 5);
   other.late_at_end = true;
-  const Comparison seen = measure(&other, &naive, nullptr, nullptr, options);
-  CHECK(seen.outcome == Outcome::trouble);
+  const TimedComparison seen = measure(&other, &naive, nullptr, nullptr, options);
+  CHECK(seen.outcome == TimingOutcome::trouble);
   CHECK(seen.trouble.kind == Trouble::Kind::late_write);
   CHECK_FALSE(seen.verified);
 }
@@ -505,7 +505,7 @@ TEST_CASE("timing: every round counts, whatever the clock reads") {
   Options options;
   options.seed = 4;
   options.min_rounds = options.max_rounds = 30;
-  const Comparison seen = measure(&candidate, &naive, nullptr, &machine, options);
+  const TimedComparison seen = measure(&candidate, &naive, nullptr, &machine, options);
   CHECK(seen.rounds == 30);
   REQUIRE(seen.over_naive);
   CHECK(std::abs(seen.over_naive->middle / (10.0 / 15) - 1) < 0.02);
@@ -544,18 +544,18 @@ TEST_CASE("timing: cross-checks say suspect") {
   };
   Simulated thief(machine, "candidate", 10);
   Slowed victim(machine, thief);
-  const Comparison seen = measure(&thief, &victim, nullptr, nullptr, options);
+  const TimedComparison seen = measure(&thief, &victim, nullptr, nullptr, options);
   REQUIRE(seen.suspect.size() == 1);
   CHECK(judge_speed(goal_at(0.9), seen, "sm_90").suspect);
 }
 
 TEST_CASE("speed verdicts: a fail beside other processes is inconclusive") {
-  Comparison seen;
+  TimedComparison seen;
   seen.over_naive = statistics::Interval{0.40, 0.41, 0.42};
   seen.rounds = 10;
   CHECK(judge_speed(goal_at(0.6), seen, "sm_90").verdict == SpeedVerdict::fail);
   seen.others = 1;
-  Decision decision = judge_speed(goal_at(0.6), seen, "sm_90");
+  SpeedDecision decision = judge_speed(goal_at(0.6), seen, "sm_90");
   CHECK(decision.verdict == SpeedVerdict::inconclusive);
   CHECK(decision.reason == "speed.busy");
   CHECK(judge_speed(goal_at(0.3), seen, "sm_90").verdict == SpeedVerdict::pass);
@@ -572,11 +572,11 @@ TEST_CASE("speed verdicts: two bars, architectures, no cuBLAS") {
   SpeedGoal goal = goal_at(2);
   goal.bars.cublas = 0.5;
   goal.arch["sm_75"].cublas = 0.3;
-  Comparison seen;
+  TimedComparison seen;
   seen.rounds = 10;
   seen.over_naive = statistics::Interval{2.9, 3, 3.1};
   seen.over_cublas = statistics::Interval{0.395, 0.4, 0.405};
-  Decision decision = judge_speed(goal, seen, "sm_90");
+  SpeedDecision decision = judge_speed(goal, seen, "sm_90");
   CHECK(decision.verdict == SpeedVerdict::fail);
   CHECK(decision.by == "cublas");
   CHECK(decision.ratio == 0.4);
@@ -601,10 +601,10 @@ TEST_CASE("timing: short memory makes requests shorter, not wrong") {
   Simulated candidate(machine, "candidate", 1), naive(machine, "naive", 10);
   candidate.most = 20;
   Options options;
-  const Comparison seen = measure(&candidate, &naive, nullptr, nullptr, options);
+  const TimedComparison seen = measure(&candidate, &naive, nullptr, nullptr, options);
   REQUIRE(seen.candidate);
   CHECK(seen.candidate->launches == 20);
-  CHECK(seen.outcome == Outcome::measured);
+  CHECK(seen.outcome == TimingOutcome::measured);
 }
 
 TEST_CASE("roofline: what no kernel can exceed") {

@@ -28,7 +28,7 @@ struct Span {
 
 struct Spans {
   Span naive, cublas;
-  void add(const Comparison& seen) {
+  void add(const TimedComparison& seen) {
     naive.add(seen.over_naive);
     cublas.add(seen.over_cublas);
   }
@@ -72,7 +72,7 @@ class Calibration {
   }
 
  private:
-  void take(const std::string& name, const Kernel& kernel, const Comparison& seen) {
+  void take(const std::string& name, const Kernel& kernel, const TimedComparison& seen) {
     spans_[{name, kernel}].add(seen);
     if (const std::string trouble = trouble_of(seen); !trouble.empty())
       troubles_[{name, kernel}] = trouble;

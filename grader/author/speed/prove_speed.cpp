@@ -48,7 +48,7 @@ bool is_of(const Record& record, const Problem& problem, const Kernel& kernel) {
   return kernel_of(record) == kernel.name() && problem_of(record) == name_of(problem);
 }
 
-Record to_record(const Comparison& seen, const Problem& problem, const Kernel& kernel) {
+Record to_record(const TimedComparison& seen, const Problem& problem, const Kernel& kernel) {
   Record record;
   const auto at = kernel.build.find('@');
   record.point.lab_name = kernel.build.substr(0, at);
@@ -63,7 +63,7 @@ Record to_record(const Comparison& seen, const Problem& problem, const Kernel& k
   record.rounds = seen.rounds;
   record.others = seen.others;
   // A smaller shape, for want of memory, is no verdict on the goal's.
-  if (seen.outcome != Outcome::measured || seen.smaller() || !seen.candidate) {
+  if (seen.outcome != TimingOutcome::measured || seen.smaller() || !seen.candidate) {
     record.status = bench::Status::failed;
     record.note = trouble_of(seen);
     return record;
@@ -78,9 +78,9 @@ Record to_record(const Comparison& seen, const Problem& problem, const Kernel& k
 }
 
 /// As judge_speed() takes it.
-Comparison comparison_of(const Record& record) {
-  Comparison seen;
-  if (record.status != bench::Status::measured) seen.outcome = Outcome::trouble;
+TimedComparison comparison_of(const Record& record) {
+  TimedComparison seen;
+  if (record.status != bench::Status::measured) seen.outcome = TimingOutcome::trouble;
   const auto interval =
       [](const std::optional<bench::Ratio>& ratio) -> std::optional<statistics::Interval> {
     if (!ratio || !ratio->interval) return {};
@@ -106,11 +106,11 @@ Proof judge_all(const SpeedGoal& goal, const std::vector<const Record*>& measure
   // Only the bars' yardsticks decide, as in a measurement of this goal alone.
   const Options judged = options_for(goal, arch);
   for (const Record* one : measurements) {
-    Comparison seen = comparison_of(*one);
+    TimedComparison seen = comparison_of(*one);
     if (!judged.naive) seen.over_naive.reset();
     if (!judged.cublas) seen.over_cublas.reset();
-    const Decision decision = judge_speed(goal, seen, arch);
-    const bool measured = seen.outcome == Outcome::measured;
+    const SpeedDecision decision = judge_speed(goal, seen, arch);
+    const bool measured = seen.outcome == TimingOutcome::measured;
     proof.pass += decision.verdict == SpeedVerdict::pass ? 1 : 0;
     proof.fail += decision.verdict == SpeedVerdict::fail && measured ? 1 : 0;
     if (decision.bar > 0) {
@@ -243,7 +243,7 @@ class ProofFile {
           add_fresh(other, moved, one.problem(), kernel);
     tidy(results_);
   }
-  void add(const Problem& problem, const Kernel& kernel, const Comparison& seen) {
+  void add(const Problem& problem, const Kernel& kernel, const TimedComparison& seen) {
     if (!begun_) results_.runs.push_back(run_);
     begun_ = true;
     Record record = to_record(seen, problem, kernel);

@@ -30,9 +30,9 @@ std::string number(const std::optional<double>& value) {
   return value ? fmt::format("{:.3g}", *value) : "-";
 }
 
-std::string trouble_of(const Comparison& seen) {
-  if (seen.outcome == Outcome::trouble) return seen.trouble.detail;
-  if (seen.outcome != Outcome::measured || seen.smaller()) return seen.note;
+std::string trouble_of(const TimedComparison& seen) {
+  if (seen.outcome == TimingOutcome::trouble) return seen.trouble.detail;
+  if (seen.outcome != TimingOutcome::measured || seen.smaller()) return seen.note;
   return {};
 }
 
@@ -173,7 +173,7 @@ void SpeedBench::make_groups() {
   }
 }
 
-std::map<Kernel, Comparison> SpeedBench::measure(SpeedGroup& group, bool for_verdicts) {
+std::map<Kernel, TimedComparison> SpeedBench::measure(SpeedGroup& group, bool for_verdicts) {
   std::deque<Runner> runners;
   std::deque<Competitor> competitors;
   std::vector<Competitor*> list;
@@ -193,10 +193,10 @@ std::map<Kernel, Comparison> SpeedBench::measure(SpeedGroup& group, bool for_ver
       options.cublas_bar = only.front().cublas;
     }
   }
-  std::vector<Comparison> seen = compare(*worker_, list, group.problem, &*nvml_, options);
-  std::map<Kernel, Comparison> results;
+  std::vector<TimedComparison> seen = compare(*worker_, list, group.problem, &*nvml_, options);
+  std::map<Kernel, TimedComparison> results;
   for (std::size_t i = 0; i < seen.size(); ++i) {
-    if (seen[i].outcome == Outcome::measured && seen[i].candidate)
+    if (seen[i].outcome == TimingOutcome::measured && seen[i].candidate)
       group.launches[group.kernels[i]] = seen[i].candidate->launches;
     if (seen[i].naive) group.naive_launches = seen[i].naive->launches;
     if (seen[i].cublas) group.cublas_launches = seen[i].cublas->launches;

@@ -91,7 +91,7 @@ class SpeedBench {
   std::string why_not(const SpeedCase& one) const;
   /// Every kernel of the group against both yardsticks. For a verdict clear ones are quicker; to
   /// place bars they must not be.
-  std::map<Kernel, gpu::Comparison> measure(SpeedGroup& group, bool for_verdicts);
+  std::map<Kernel, gpu::TimedComparison> measure(SpeedGroup& group, bool for_verdicts);
   bench::Words provenance(const std::string& command) const;
 
  private:
@@ -107,6 +107,6 @@ class SpeedBench {
 };
 
 /// "", or the one line that says why a kernel was not measured.
-std::string trouble_of(const gpu::Comparison& seen);
+std::string trouble_of(const gpu::TimedComparison& seen);
 
 }  // namespace grader

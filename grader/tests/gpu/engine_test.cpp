@@ -52,11 +52,11 @@ Options brief() {
   return options;
 }
 
-Comparison time(const std::string& entry, const Options& options = brief(),
-                int patience_ms = 4000) {
+TimedComparison time(const std::string& entry, const Options& options = brief(),
+                     int patience_ms = 4000) {
   Runner runner(cheats(patience_ms));
   Competitor competitor{runner, entry};
-  const Comparison seen =
+  const TimedComparison seen =
       compare(worker(), &competitor, {Type::float32, 1024, 1024, 1024}, &observer(), options);
   std::cout << entry << ": " << seen.trouble.detail;
   if (seen.over_naive)
@@ -121,7 +121,7 @@ TEST_CASE("yardsticks are right in every type and on ragged shapes") {
         if (!worker().has(yardstick)) continue;
         const Sample sample = worker().run(yardstick, list);
         const auto start = std::chrono::steady_clock::now();
-        const Verification seen = worker().verify(12345, list, true);
+        const OutputCheck seen = worker().verify(12345, list, true);
         const double ms =
             1e3 * std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         INFO(type_name(type) << " " << m << " x " << n << " x " << k << " "
@@ -135,24 +135,24 @@ TEST_CASE("yardsticks are right in every type and on ragged shapes") {
                     << sample.per_launch_ms() << " ms, verified in " << ms / 4 << " ms each\n";
       }
       // Untouched outputs are wrong, and named as unwritten.
-      const Verification untouched = worker().verify(1, {{0, 0, 0, 0}});
+      const OutputCheck untouched = worker().verify(1, {{0, 0, 0, 0}});
       CHECK_FALSE(untouched.right());
       CHECK(untouched.unwritten);
       // One that holds another product is wrong.
-      const Verification other = worker().verify(2, {{1, 0, 0, 0}}, true);
+      const OutputCheck other = worker().verify(2, {{1, 0, 0, 0}}, true);
       CHECK_FALSE(other.right());
     }
   }
 }
 
 TEST_CASE("honest kernels are timed, others get their verdict") {
-  const Comparison honest = time("honest");
-  CHECK(honest.outcome == Outcome::measured);
+  const TimedComparison honest = time("honest");
+  CHECK(honest.outcome == TimingOutcome::measured);
   CHECK(honest.verified);
   REQUIRE(honest.over_naive);
   CHECK(std::abs(honest.over_naive->middle - 1) < 0.05);
-  const Comparison other = time("other_stream");
-  CHECK(other.outcome == Outcome::measured);
+  const TimedComparison other = time("other_stream");
+  CHECK(other.outcome == TimingOutcome::measured);
   REQUIRE(other.over_naive);
   CHECK(other.over_naive->middle < 1.1);
 
@@ -172,10 +172,10 @@ TEST_CASE("honest kernels are timed, others get their verdict") {
   CHECK(kind_of("speaks_nonsense") == Trouble::Kind::ended);
   CHECK(kind_of("closes_the_socket") == Trouble::Kind::ended);
   CHECK(kind_of("forges_a_reply") != Trouble::Kind::none);
-  const Comparison inputs = time("zero_inputs");
+  const TimedComparison inputs = time("zero_inputs");
   REQUIRE(inputs.trouble.verification);
   CHECK(inputs.trouble.verification->fault == gpu::protocol::Fault::inputs);
-  const Comparison beyond = time("beyond_the_end");
+  const TimedComparison beyond = time("beyond_the_end");
   REQUIRE(beyond.trouble.verification);
   CHECK(beyond.trouble.verification->fault == gpu::protocol::Fault::padding);
 }
@@ -187,9 +187,9 @@ TEST_CASE("buffers are shared by handles where files cannot be, and an error nam
   CHECK(older.info().sharing == gpu::protocol::Sharing::handles);
   Runner runner(cheats());
   Competitor competitor{runner, "honest"};
-  const Comparison seen =
+  const TimedComparison seen =
       compare(older, &competitor, {Type::float32, 1024, 1024, 1024}, &observer(), brief());
-  CHECK(seen.outcome == Outcome::measured);
+  CHECK(seen.outcome == TimingOutcome::measured);
   CHECK(seen.verified);
 
   worker().prepare({Type::float32, 64, 64, 64}, {1, 1, 1, 1});
@@ -211,9 +211,9 @@ TEST_CASE("without cuBLAS ratios are to the naive yardstick alone") {
   Competitor competitor{runner, "honest"};
   Options options = brief();
   options.cublas = true;
-  const Comparison seen =
+  const TimedComparison seen =
       compare(alone, &competitor, {Type::float32, 1024, 1024, 1024}, &observer(), options);
-  CHECK(seen.outcome == Outcome::measured);
+  CHECK(seen.outcome == TimingOutcome::measured);
   CHECK_FALSE(alone.has(Yardstick::cublas));
   CHECK_THROWS_AS(alone.run(Yardstick::cublas, {{0, 0, 0, 0}}), InfraError);
   CHECK_FALSE(seen.over_cublas);
@@ -221,31 +221,31 @@ TEST_CASE("without cuBLAS ratios are to the naive yardstick alone") {
   SpeedGoal goal;
   goal.bars.naive = 0.9;
   goal.bars.cublas = 0.9;
-  const Decision both = judge_speed(goal, seen, "sm_90");
+  const SpeedDecision both = judge_speed(goal, seen, "sm_90");
   CHECK(both.verdict == SpeedVerdict::pass);
   CHECK(both.by == "naive");
   goal.bars.naive.reset();
-  const Decision neither = judge_speed(goal, seen, "sm_90");
+  const SpeedDecision neither = judge_speed(goal, seen, "sm_90");
   CHECK(neither.verdict == SpeedVerdict::not_measured);
   CHECK(neither.reason == "speed.no_cublas");
 }
 
 TEST_CASE("a thread that works on is stopped while others are timed") {
-  const Comparison seen = time("works_on");
-  CHECK(seen.outcome == Outcome::measured);
+  const TimedComparison seen = time("works_on");
+  CHECK(seen.outcome == TimingOutcome::measured);
   REQUIRE(seen.over_naive);
   CHECK(seen.over_naive->middle < 1.1);
 }
 
 TEST_CASE("a hang ends with its process, and the next kernel runs") {
   for (const char* entry : {"hangs", "hangs_on_the_host"}) {
-    const Comparison seen = time(entry, brief(), 1500);
+    const TimedComparison seen = time(entry, brief(), 1500);
     CHECK(seen.trouble.kind == Trouble::Kind::ended);
     REQUIRE(seen.trouble.fault);
     CHECK(seen.trouble.fault->end == CallEnd::hung);
     CHECK(seen.seconds < 8);
   }
-  CHECK(time("honest").outcome == Outcome::measured);
+  CHECK(time("honest").outcome == TimingOutcome::measured);
 }
 
 TEST_CASE("own buffers: exact sizes, errors by name, nothing lost") {
@@ -303,34 +303,34 @@ TEST_CASE("little free memory: a smaller shape, and below that a clear word") {
     const Neighbour hoards("memory", mib);
     Runner runner(cheats());
     Competitor competitor{runner, "honest"};
-    const Comparison seen = compare(worker(), &competitor, large, &observer(), options);
+    const TimedComparison seen = compare(worker(), &competitor, large, &observer(), options);
     std::cout << "with " << mib << " MiB: " << seen.note << '\n';
     return seen;
   };
-  const Comparison some = with_free("1500");
-  CHECK(some.outcome == Outcome::measured);
+  const TimedComparison some = with_free("1500");
+  CHECK(some.outcome == TimingOutcome::measured);
   CHECK(some.verified);
   CHECK(some.smaller());
   CHECK(some.problem.m >= 1024);
   CHECK(some.note.find("16384") != std::string::npos);
-  const Comparison little = with_free("300");
-  CHECK(little.outcome == Outcome::too_large);
+  const TimedComparison little = with_free("300");
+  CHECK(little.outcome == TimingOutcome::too_large);
   CHECK_FALSE(little.note.empty());
   SpeedGoal goal;
   goal.bars.naive = 0.5;
   CHECK(judge_speed(goal, little, worker().info().arch()).verdict == SpeedVerdict::not_measured);
-  CHECK(time("honest").outcome == Outcome::measured);  // and all is well again
+  CHECK(time("honest").outcome == TimingOutcome::measured);  // and all is well again
 }
 
 TEST_CASE("a GPU that others use: a slow result is inconclusive, not failed") {
   const Neighbour computes("load", "600");
-  const Comparison seen = time("honest");
-  REQUIRE(seen.outcome == Outcome::measured);
+  const TimedComparison seen = time("honest");
+  REQUIRE(seen.outcome == TimingOutcome::measured);
   CHECK(seen.others >= 1);
   SpeedGoal goal;
   goal.type = "float";
   goal.bars.naive = 2;  // twice as fast as it is
-  const Decision decision = judge_speed(goal, seen, worker().info().arch());
+  const SpeedDecision decision = judge_speed(goal, seen, worker().info().arch());
   CHECK(decision.verdict == SpeedVerdict::inconclusive);
   CHECK(decision.reason == "speed.busy");
   goal.bars.naive = 0.2;

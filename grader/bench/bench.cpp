@@ -23,6 +23,7 @@
 #include "grader/os/files.hpp"
 #include "grader/os/process.hpp"
 #include "grader/os/sha256.hpp"
+#include "grader/report/status_line.hpp"
 #include "grader/report/text.hpp"
 #include "grader/version.hpp"
 
@@ -32,24 +33,6 @@ namespace {
 
 using namespace bench;
 using messages::text;
-
-/// A line that rewrites itself; nothing where nobody looks.
-class Progress {
- public:
-  void show(const std::string& line) {
-    if (!terminal_) return;
-    std::cerr << "\r\033[K" << report::fit(line, 79) << std::flush;
-    shown_ = true;
-  }
-  void clear() {
-    if (shown_) std::cerr << "\r\033[K" << std::flush;
-    shown_ = false;
-  }
-  ~Progress() { clear(); }
-
- private:
-  bool terminal_ = isatty(2) != 0, shown_ = false;
-};
 
 void say(const std::string& sentence) {
   for (const std::string& line : report::wrap(sentence, 80)) std::cout << line << '\n';
@@ -73,7 +56,8 @@ void set_aside(const fs::path& file, Results& results,
 }
 
 void measure_cpu(const std::vector<CpuPoint>& plan, Results& results,
-                 const std::function<void(const Results&)>& save, Progress& progress) {
+                 const std::function<void(const Results&)>& save,
+                 const report::StatusLine& status) {
   const CpuMeter meter;
   constexpr double most_ms = 2000;
   if (!meter.openblas().empty()) results.provenance["openblas"] = meter.openblas();
@@ -86,11 +70,11 @@ void measure_cpu(const std::vector<CpuPoint>& plan, Results& results,
     if (const CpuRecord* known = results.find(point);
         known && (known->status == Status::measured || known->status == Status::wrong))
       continue;
-    progress.show(text("bench.cpu.progress", {{"number", std::to_string(i + 1)},
-                                              {"of", std::to_string(plan.size())},
-                                              {"what", point.what},
-                                              {"type", point.type},
-                                              {"shape", point.shape.name()}}));
+    status.show(text("bench.cpu.progress", {{"number", std::to_string(i + 1)},
+                                            {"of", std::to_string(plan.size())},
+                                            {"what", point.what},
+                                            {"type", point.type},
+                                            {"shape", point.shape.name()}}));
     // By the largest shape that was measured, else by a rate that any machine has.
     double estimate = scaled_ms({1, 1, 1}, point.what == "OpenBLAS" ? 1e-6 : 2e-6, point.shape);
     double largest = 0;
@@ -220,7 +204,7 @@ void sign(Results& results, const Workplace& place, const std::string& command) 
 /// Measures every point that `file` does not have yet, and saves after each.
 RunSummary measure_gpu(const BenchOptions& options, const Workplace& place,
                        const gpu::Hardware& hardware, const std::vector<Lab>& labs,
-                       const fs::path& file, Results& results, Progress& progress) {
+                       const fs::path& file, Results& results, const report::StatusLine& status) {
   GpuSetup setup;
   setup.place = place;
   setup.tools = hardware.tools;
@@ -228,9 +212,9 @@ RunSummary measure_gpu(const BenchOptions& options, const Workplace& place,
   setup.labs = labs;
   setup.solution = options.solution;
   if (options.quick) setup.min_rounds = setup.max_rounds = 3;
-  setup.progress = [&](const std::string& line) { progress.show(line); };
+  setup.progress = [&](const std::string& line) { status.show(line); };
   GpuMeter meter(setup);
-  progress.clear();
+  status.clear();
   set_aside(file, results, meter.machine());
   results.machine = meter.machine();
   for (const auto& [key, value] : meter.more_provenance()) results.provenance[key] = value;
@@ -243,13 +227,13 @@ RunSummary measure_gpu(const BenchOptions& options, const Workplace& place,
   if (const auto why = results.provenance.find("cublas_missing");
       why != results.provenance.end() && results.machine.at("cublas") == "none")
     say(text("bench.no_cublas", {{"why", why->second}}));
-  progress.show(text("bench.ceilings"));
+  status.show(text("bench.ceilings"));
   measure_ceilings(place, file.parent_path() / "ceilings.json", results);
   LoopOptions how;
   how.limit_seconds = options.limit_seconds;
   if (options.quick) how.most_launch_ms = 60, how.attempts = 1;
   how.save = [&](const Results& now) { write_file_atomically(file, to_text(now)); };
-  how.progress = [&](const std::string& line) { progress.show(line); };
+  how.progress = [&](const std::string& line) { status.show(line); };
   return run_points(plan(labs, options.quick), meter, results, how);
 }
 
@@ -282,20 +266,20 @@ ExitCode bench_labs(const BenchOptions& options) {
     return exit_ok;
   }
 
-  Progress progress;
+  const report::StatusLine status;
   const gpu::Hardware hardware = gpu::probe_hardware(chosen_arch());
   RunSummary summary;
   if (hardware.usable) {
-    summary = measure_gpu(options, place, hardware, labs, file, results, progress);
+    summary = measure_gpu(options, place, hardware, labs, file, results, status);
   } else {
     say(text("bench.no_gpu", {{"reason", hardware.reason}}));
     if (!hardware.advice.empty()) say(hardware.advice);
     if (results.provenance.empty()) sign(results, place, "make bench");
   }
   if (!options.no_cpu && summary.left == 0)
-    measure_cpu(cpu_plan(options.quick), results, save, progress);
+    measure_cpu(cpu_plan(options.quick), results, save, status);
   save(results);
-  progress.clear();
+  status.clear();
 
   show(results, place, file, folder, summary.kept);
   if (summary.left)

@@ -22,6 +22,7 @@
 #include "grader/os/pool.hpp"
 #include "grader/os/scratch.hpp"
 #include "grader/report/render.hpp"
+#include "grader/report/status_line.hpp"
 #include "grader/report/text.hpp"
 
 namespace grader {
@@ -29,24 +30,6 @@ namespace fs = std::filesystem;
 namespace {
 
 using messages::text;
-
-/// One line on stderr that rewrites itself; nothing at all where stderr is no terminal.
-class Progress {
- public:
-  Progress() : shown_(::isatty(2) == 1) {}
-  ~Progress() { clear(); }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-  void operator()(const std::string& what) const {
-    if (shown_) std::cerr << "\r\x1b[K" + report::fit(what, 78) << std::flush;
-  }
-  void clear() const {
-    if (shown_) std::cerr << "\r\x1b[K" << std::flush;
-  }
-
- private:
-  bool shown_;
-};
 
 /// The GPU to use, if there is one and it is wanted. Fills the report's device and why.
 std::optional<gpu::Hardware> choose_device(const std::string& device, report::Report& result) {
@@ -152,10 +135,11 @@ GpuBuilds build_for_gpu(const Workplace& place, const gpu::Hardware& hardware,
 /// The second judgement, of what the first has found right.
 void judge_on_gpu(const Workplace& place, const gpu::Hardware& hardware,
                   const std::vector<const Lab*>& labs, const GpuBuilds& builds,
-                  const JudgeOptions& judging, const Progress& progress, report::Report& result) {
+                  const JudgeOptions& judging, const report::StatusLine& status,
+                  report::Report& result) {
   for (const auto& [lab, build] : builds) build.wait();  // while somebody else may measure
   const UniqueFd turn =
-      gpu::take_turn(hardware.device.uuid, [&] { progress(text("check.gpu_busy")); });
+      gpu::take_turn(hardware.device.uuid, [&] { status.show(text("check.gpu_busy")); });
   const Scratch scratch(place.build / "tmp", judging.user);
   gpu::HardwareOptions on_gpu;
   on_gpu.seed = judging.seed;
@@ -168,7 +152,7 @@ void judge_on_gpu(const Workplace& place, const gpu::Hardware& hardware,
   on_gpu.worker = place.build / "bin" / "gpu_worker";
   on_gpu.scratch = scratch.path();
   on_gpu.user = judging.user;
-  on_gpu.progress = [&progress](const std::string& what) { progress(what); };
+  on_gpu.progress = [&status](const std::string& what) { status.show(what); };
   std::vector<gpu::HardwareTask> tasks;
   for (std::size_t i = 0; i < labs.size(); ++i)
     tasks.push_back({labs[i], builds.at(labs[i]), &result.labs[i]});
@@ -231,18 +215,18 @@ ExitCode check(const CheckOptions& options) {
   GpuBuilds for_gpu;
   if (hardware) for_gpu = build_for_gpu(place, *hardware, chosen, sources, building);
 
-  const Progress progress;
+  const report::StatusLine status;
   std::vector<Build> builds(chosen.size());
   std::vector<std::function<void()>> compiling;
   for (std::size_t i = 0; i < chosen.size(); ++i)
     compiling.push_back([&, i] {
       const Lab& lab = *chosen[i];
-      progress(text("check.compiling", {{"lab", lab.name}}));
+      status.show(text("check.compiling", {{"lab", lab.name}}));
       builds[i] = build_lab(place, toolchain, lab, sources(lab), building);
     });
   Pool(judging.jobs).run(compiling);
-  judging.progress = [&progress](const std::string& stage) {
-    progress(text("check.checking", {{"stage", stage}}));
+  judging.progress = [&status](const std::string& stage) {
+    status.show(text("check.checking", {{"stage", stage}}));
   };
   // What decides a stage is kept with it, but for these.
   if (!options.again && !options.hostile && !judging.key && options.course.empty() &&
@@ -254,8 +238,8 @@ ExitCode check(const CheckOptions& options) {
         {chosen[i], &builds[i],
          judging.kept ? read_file(place.root / chosen[i]->folder / "lab.toml") : std::string()});
   result.labs = judge(assignments, judging);
-  if (hardware) judge_on_gpu(place, *hardware, chosen, for_gpu, judging, progress, result);
-  progress.clear();
+  if (hardware) judge_on_gpu(place, *hardware, chosen, for_gpu, judging, status, result);
+  status.clear();
 
   std::vector<int> ids;
   for (const auto& lab : labs) ids.push_back(lab.id);

@@ -3,7 +3,6 @@
 // The kernels and the clock are a program of their own (grader/author/sweep/labN.cu, built by nvcc): what
 // hangs or breaks the GPU costs its point, and the program is started again for the rest.
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -25,6 +24,7 @@
 #include "grader/os/process.hpp"
 #include "grader/os/scratch.hpp"
 #include "grader/os/sha256.hpp"
+#include "grader/report/status_line.hpp"
 #include "grader/report/text.hpp"
 #include "grader/version.hpp"
 
@@ -159,30 +159,6 @@ std::vector<Record> chosen(std::vector<Record> plan, const SweepOptions& options
   });
   return plan;
 }
-
-/// One line that rewrites itself, on a terminal only.
-class Progress {
- public:
-  Progress() : terminal_(::isatty(2) == 1) {}
-  ~Progress() { clear(); }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-  void show(std::size_t done, std::size_t all, const std::string& point) const {
-    if (!terminal_) return;
-    std::cerr << "\r\033[K"
-              << report::fit(text("sweep.progress", {{"done", std::to_string(done)},
-                                                     {"all", std::to_string(all)},
-                                                     {"point", point}}),
-                             79)
-              << std::flush;
-  }
-  void clear() const {
-    if (terminal_) std::cerr << "\r\033[K" << std::flush;
-  }
-
- private:
-  bool terminal_;
-};
 
 /// Runs the program until all of `open` have been tried, and calls found(line) for each line of
 /// JSON it prints. A point in which it dies or hangs is reported as an error by us.
@@ -362,7 +338,7 @@ std::vector<std::string> resume(Results& results, const fs::path& out) {
 
 void measure_open(const Program& program, const std::vector<std::string>& open, bool quick,
                   const Workplace& place, const fs::path& out, Results& results) {
-  const Progress progress;
+  const report::StatusLine status;
   const std::size_t all = results.records.size();
   std::size_t finished = all - open.size();
   auto saved = std::chrono::steady_clock::now();
@@ -374,7 +350,9 @@ void measure_open(const Program& program, const std::vector<std::string>& open, 
   measure(program, open, quick ? quick_budget_ms : budget_ms, place.build / "tmp",
           [&](const json& line) {
             if (const auto begin = line.find("begin"); begin != line.end())
-              return progress.show(finished, all, begin->get<std::string>());
+              return status.show(text("sweep.progress", {{"done", std::to_string(finished)},
+                                                         {"all", std::to_string(all)},
+                                                         {"point", begin->get<std::string>()}}));
             const auto id = line.find("id");
             if (id == line.end()) return;
             for (Record& record : results.records)
@@ -383,7 +361,7 @@ void measure_open(const Program& program, const std::vector<std::string>& open, 
             ++finished;
             if (std::chrono::steady_clock::now() - saved > seconds(5)) save();
           });
-  progress.clear();
+  status.clear();
   save();
 }
 

@@ -1,7 +1,5 @@
 #include "grader/course/grade/progress.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <iostream>
 
@@ -10,18 +8,16 @@
 
 namespace grader {
 
-Progress::Progress() : terminal_(::isatty(2) == 1) {}
-
 void Progress::done(std::size_t count, std::size_t all, const std::string& id,
                     const std::string& status, bool kept, bool failed) {
   if (!kept) ++graded_;
   const std::string who = report::fit(printable(id), 40) + ": " + status;
-  if (!terminal_ || failed) {
-    clear();
+  if (!line_.on_terminal() || failed) {
+    line_.clear();
     std::cerr << "[" << count << "/" << all << "] " << who << (kept ? " (kept from before)" : "")
               << '\n';
   }
-  if (!terminal_) return;
+  if (!line_.on_terminal()) return;
   const auto spent = std::chrono::steady_clock::now() - begin_;
   const auto left =
       spent * static_cast<long>(all - count) / static_cast<long>(std::max<std::size_t>(graded_, 1));
@@ -31,11 +27,7 @@ void Progress::done(std::size_t count, std::size_t all, const std::string& id,
                      std::to_string(count) + "/" + std::to_string(all);
   if (graded_ > 0 && count < all)
     line += minutes > 0 ? ", about " + std::to_string(minutes) + " min left" : ", < 1 min left";
-  std::cerr << "\r\x1b[K" << report::fit(line + "  " + who, 78) << std::flush;
-}
-
-void Progress::clear() const {
-  if (terminal_) std::cerr << "\r\x1b[K" << std::flush;
+  line_.show(line + "  " + who);
 }
 
 }  // namespace grader

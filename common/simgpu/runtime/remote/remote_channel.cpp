@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "common/simgpu/include/driver_types.h"
+
 namespace simgpu::runtime {
 namespace {
 

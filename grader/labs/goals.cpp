@@ -16,8 +16,11 @@ std::map<std::string, std::vector<Goal>>& registry() {
 
 /// What another layout would save of one kind of access.
 std::uint64_t excess(const simgpu::SharedCounts& s) {
-  return std::min(s.wavefronts - std::min(s.wavefronts, s.ideal_wavefronts),
-                  s.raw_wavefronts - s.raw_ideal_wavefronts);
+  const auto above = [](std::uint64_t cost, std::uint64_t ideal) {
+    return cost > ideal ? cost - ideal : 0;
+  };
+  return std::min(above(s.wavefronts, s.ideal_wavefronts),
+                  above(s.raw_wavefronts, s.raw_ideal_wavefronts));
 }
 
 /// Accesses to other blocks' shared memory, which are counted by the warp alone. Each may be the worst

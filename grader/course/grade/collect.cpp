@@ -28,12 +28,7 @@ ExitCode collect_class(const GradeOptions& options) {
   for (const auto& student : intake.students()) {
     const intake::Collected collected = intake.collect(student, labs);
     // What an earlier run left of this student is not of this one.
-    empty_folder(out / student.key);
-    for (const auto& [lab, files] : collected.sources) {
-      make_folder(out / student.key / lab);
-      for (const auto& [file, bytes] : files)
-        write_file_atomically(out / student.key / lab / file, bytes);
-    }
+    write_sources(out / student.key, collected);
     ordered_json one = {{"id", student.id},
                         {"name", student.name},
                         {"section", student.section},

@@ -163,7 +163,7 @@ class Class {
       try {
         const intake::Collected collected = intake_.collect(intake_.students()[i], labs_);
         if (collected.sha256 != waiting.files.sha256) return;
-        records_.write_sources(key, collected);
+        write_sources(records_.sources(key), collected);
       } catch (const InfraError&) {  // a repository that cannot be reached now
         return;
       }
@@ -233,7 +233,7 @@ class Class {
     } else if (collected.sources.empty()) {
       waiting.record = record_of_nothing();
     } else {
-      records_.write_sources(student.key, collected);
+      write_sources(records_.sources(student.key), collected);
       waiting.to_judge = true;
     }
   }

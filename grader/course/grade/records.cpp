@@ -185,8 +185,7 @@ Key Records::secret() const {
   return secret;
 }
 
-void Records::write_sources(const std::string& key, const intake::Collected& collected) const {
-  const fs::path folder = sources(key);
+void write_sources(const fs::path& folder, const intake::Collected& collected) {
   empty_folder(folder);
   for (const auto& [lab, files] : collected.sources) {
     make_folder(folder / lab);

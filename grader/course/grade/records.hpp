@@ -54,6 +54,8 @@ std::filesystem::path folder_of_results(const std::filesystem::path& out,
 
 /// Throws UserError if it cannot: what another user wrote.
 void empty_folder(const std::filesystem::path& folder);
+/// One student's files that count, a folder per lab, in place of what is in `folder`.
+void write_sources(const std::filesystem::path& folder, const intake::Collected& collected);
 
 class Records {
  public:
@@ -70,8 +72,6 @@ class Records {
 
   const std::filesystem::path& folder() const { return folder_; }
   std::filesystem::path sources(const std::string& key) const { return folder_ / "sources" / key; }
-  /// Replaces what an earlier run has put there.
-  void write_sources(const std::string& key, const intake::Collected& collected) const;
 
   /// Null if there is no complete one.
   Record stored(const std::string& key) const;

@@ -5,6 +5,8 @@ TEST_SRC   := $(wildcard common/simgpu/tests/*.cpp common/tests/*.cpp grader/tes
 $(patsubst %.cpp,$(BUILD)/obj/%.o,$(filter-out %_main.cpp grader/tests/gpu/%,$(TEST_SRC))): private FLAGS := tests
 # These tests run the diagnosis on products that they compute themselves, one element at a time.
 $(patsubst %,$(BUILD)/obj/grader/tests/diagnose_%.o,beginners findings formulas fragments): private FLAGS := light
+# What this one calls is compiled for the vectors of this machine.
+$(BUILD)/obj/common/simgpu/tests/float_tile_test.o: private FLAGS := lanes
 $(CATCH_MAIN): private FLAGS := quick
 TEST_PROGRAMS := $(foreach t,simgpu_tests common_tests wire_tests grader_tests,$(BUILD)/tests/$(t))
 $(BUILD)/tests/simgpu_tests: $(call objects,$(wildcard common/simgpu/tests/*.cpp)) $(CATCH_MAIN) $(LIBSERVER) $(LIBSIMGPU)

@@ -22,6 +22,20 @@ struct FloatTile {
   float* d[4];
 };
 
+template <unsigned kK>
+SIMGPU_INLINE void multiply_by_elements(const double* a, const double* b, const FloatTile& t) {
+  for (unsigned i = 0; i < 16; ++i) {
+    const unsigned even = i / 8 * 2, lane = i % 8 * 4;
+    double s[8];
+    for (unsigned j = 0; j < 8; ++j) s[j] = static_cast<double>(t.c[even + j / 4][lane + j % 4]);
+    for (unsigned k = 0; k < kK; ++k)
+      for (unsigned j = 0; j < 8; ++j) s[j] += a[i * kK + k] * b[k * 8 + j];
+    for (unsigned j = 0; j < 8; ++j)
+      t.d[even + j / 4][lane + j % 4] =
+          s[j] == s[j] ? cut_off(s[j]) : std::bit_cast<float>(0x7fffffffu);
+  }
+}
+
 #if defined(__AVX2__) && defined(__FMA__)
 /// As cut_off() and store_d() have them: four sums.
 SIMGPU_INLINE __m128 cut_off4(__m256d v) {
@@ -95,16 +109,7 @@ SIMGPU_INLINE void multiply_float_tile(const double* a, const double* b, const F
   else
     multiply_by_half_rows<kK>(a, b, t);
 #else
-  for (unsigned i = 0; i < 16; ++i) {
-    const unsigned even = i / 8 * 2, lane = i % 8 * 4;
-    double s[8];
-    for (unsigned j = 0; j < 8; ++j) s[j] = static_cast<double>(t.c[even + j / 4][lane + j % 4]);
-    for (unsigned k = 0; k < kK; ++k)
-      for (unsigned j = 0; j < 8; ++j) s[j] += a[i * kK + k] * b[k * 8 + j];
-    for (unsigned j = 0; j < 8; ++j)
-      t.d[even + j / 4][lane + j % 4] =
-          s[j] == s[j] ? cut_off(s[j]) : std::bit_cast<float>(0x7fffffffu);
-  }
+  multiply_by_elements<kK>(a, b, t);
 #endif
 }
 

@@ -20,6 +20,7 @@
 #include "common/simgpu/launch_shape.hpp"
 #include "common/simgpu/loaded.hpp"
 #include "common/simgpu/memory/global_memory.hpp"
+#include "common/simgpu/ptx/clusters.hpp"
 #include "common/simgpu/ptx/liveness.hpp"
 #include "common/simgpu/ptx/names.hpp"
 #include "common/simgpu/ptx/parser.hpp"
@@ -32,8 +33,9 @@ using Region = memory::Allocation;  // Device has an Allocation of its own
 std::string demangle(const std::string& name) {
   int status = 0;
   std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 && text != nullptr ? ptx::without_cluster_tag(text.get()) : name;
+      abi::__cxa_demangle(ptx::without_cluster_tag(name).c_str(), nullptr, nullptr, &status),
+      std::free);
+  return status == 0 && text != nullptr ? text.get() : name;
 }
 
 }  // namespace

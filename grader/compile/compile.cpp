@@ -16,6 +16,7 @@
 
 #include <fmt/core.h>
 
+#include "common/simgpu/ptx/clusters.hpp"
 #include "grader/compile/cache.hpp"
 #include "grader/compile/compiler_output.hpp"
 #include "grader/compile/entries.hpp"
@@ -117,6 +118,8 @@ class Driver {
   Passes start_passes(const std::string& stem, const Headers& headers, const Input& input) const;
   std::vector<Pass> compile_for_device(const std::string& stem, const Headers& headers,
                                        const Input& input) const;
+  std::vector<Pass> compile_code(const std::string& stem, const Headers& headers,
+                                 const Input& input) const;
   /// Kernel by kernel; nothing where they do not come apart. The first has what the front end said.
   std::optional<std::vector<Pass>> compile_kernels(const std::string& stem, const Headers& headers,
                                                    const Input& input) const;
@@ -276,6 +279,24 @@ Driver::Passes Driver::start_passes(const std::string& stem, const Headers& head
 std::vector<Driver::Pass> Driver::compile_for_device(const std::string& stem,
                                                      const Headers& headers,
                                                      const Input& input) const {
+  std::vector<Pass> passes = compile_code(stem, headers, input);
+  if (std::none_of(passes.begin(), passes.end(),
+                   [](const Pass& pass) { return simgpu::ptx::has_clusters(pass.bytes); }))
+    return passes;
+  std::vector<std::string> flags = device_flags_;
+  flags.insert(flags.end(), {"-D__SIMGPU_CLUSTER_PASS", "-w"});
+  // Without the precompiled headers, which have the other meaning of __cluster_dims__.
+  std::promise<std::string> none;
+  none.set_value("");
+  Pass clusters = run_pass("clusters", input, std::move(flags), none.get_future().share(),
+                           stem + ".clusters.ptx");
+  if (!clusters.ok) return {std::move(clusters)};
+  for (Pass& pass : passes) pass.bytes += std::string(simgpu::ptx::kClusters) + clusters.bytes;
+  return passes;
+}
+
+std::vector<Driver::Pass> Driver::compile_code(const std::string& stem, const Headers& headers,
+                                               const Input& input) const {
   if (options_.optimisers > 0) {
     // All of an unchanged file's modules are one entry of the cache. How kernels are taken apart
     // belongs to this program, not to the compiler: another one takes them apart again.

@@ -1,10 +1,14 @@
 // A file whose kernels are compiled one by one, and kept.
 #include <algorithm>
+#include <array>
+#include <map>
 #include <random>
 #include <regex>
 #include <set>
 
 #include "common/catch2.hpp"
+#include "common/simgpu/ptx/names.hpp"
+#include "common/simgpu/ptx/parser.hpp"
 #include "grader/compile/compile.hpp"
 #include "grader/compile/kernel_ir.hpp"
 #include "grader/labs/lab.hpp"
@@ -131,6 +135,30 @@ __global__ void unions(float4* p) {
 })"));
   for (const unsigned optimisers : {0u, 2u})
     CHECK(has(module_of(texts(project, optimisers), "unions"), "st.global"));
+}
+
+TEST_CASE("clusters may be as large as any constant says, whether or not kernels come apart") {
+  const FixtureProject project;
+  project.write_source(two_kernels(R"(
+constexpr int M = 2, N = 2;
+__global__ void __cluster_dims__(M * N, 1, 1) __launch_bounds__(64) named(float* p) { p[threadIdx.x] = 1; }
+template <int C>
+__global__ void __cluster_dims__(1, C) templated(float* p) { p[threadIdx.x] = C; }
+template __global__ void templated<2>(float*);
+template __global__ void templated<8>(float*);)"));
+  for (const unsigned optimisers : {0u, 2u}) {
+    std::map<std::string, std::array<std::uint32_t, 3>> found;
+    for (const std::string& text : texts(project, optimisers))
+      for (const auto& function : simgpu::ptx::parse(text).functions)
+        if (function.is_entry && function.req_cluster[0] != 0) {
+          CHECK(function.unsupported.empty());
+          found[simgpu::ptx::demangle(function.name)] = {
+              function.req_cluster[0], function.req_cluster[1], function.req_cluster[2]};
+        }
+    CHECK(found ==
+          std::map<std::string, std::array<std::uint32_t, 3>>{
+              {"named", {4, 1, 1}}, {"templated<2>", {1, 2, 1}}, {"templated<8>", {1, 8, 1}}});
+  }
 }
 
 TEST_CASE("what stands around a kernel does not make it another one, but moves its lines") {

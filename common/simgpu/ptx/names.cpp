@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "common/simgpu/ptx/clusters.hpp"
 #include "common/simgpu/ptx/lexer.hpp"
 
 namespace simgpu::ptx {
@@ -170,33 +171,16 @@ std::string pretty_variable_name(std::string_view mangled) {
 
 std::string demangle(std::string_view mangled) {
   if (mangled.substr(0, 2) != "_Z") return std::string(mangled);
-  const std::string_view cut = without_parameters(mangled);
+  const std::string untagged = without_cluster_tag(std::string(mangled));
+  const std::string_view cut = without_parameters(untagged);
   if (is_harmless(cut)) {
     int status = 0;
     const std::unique_ptr<char, decltype(&std::free)> text(
         abi::__cxa_demangle(std::string(cut).c_str(), nullptr, nullptr, &status), &std::free);
-    if (status == 0 && text != nullptr) return without_cluster_tag(text.get());
+    if (status == 0 && text != nullptr) return text.get();
   }
   const auto name = entity(mangled, 2);
   return std::string(name.value_or(mangled));
-}
-
-std::string_view cluster_tag(std::string_view mangled) {
-  constexpr std::string_view kBefore = "cluster_dims_";
-  const std::size_t at = mangled.find(kBefore);
-  if (at == std::string_view::npos || at < 3) return {};
-  // "B18cluster_dims_2_1_1": an ABI tag, with its length.
-  std::size_t length = 0;
-  for (std::size_t k = at; k-- > 0 && at - k <= 2 && mangled[k] >= '0' && mangled[k] <= '9';)
-    length += static_cast<std::size_t>(mangled[k] - '0') * (at - k == 1 ? 1 : 10);
-  if (length <= kBefore.size() || length > mangled.size() - at) return {};
-  return mangled.substr(at + kBefore.size(), length - kBefore.size());
-}
-
-std::string without_cluster_tag(std::string demangled) {
-  const std::size_t tag = demangled.find("[abi:cluster_dims_");
-  if (tag != std::string::npos) demangled.erase(tag, demangled.find(']', tag) - tag + 1);
-  return demangled;
 }
 
 bool is_builtin_path(std::string_view path) {

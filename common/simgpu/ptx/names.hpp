@@ -16,13 +16,6 @@ std::string pretty_variable_name(std::string_view mangled);
 /// What cannot be demangled comes back as it is.
 std::string demangle(std::string_view mangled);
 
-/// The numbers that __cluster_dims__ has put into a kernel's name, "cluster_dims_2_1_1", as they stand
-/// there; empty: none.
-std::string_view cluster_tag(std::string_view mangled);
-
-/// Of a demangled name: "k[abi:cluster_dims_2_1_1](int*)" -> "k(int*)".
-std::string without_cluster_tag(std::string demangled);
-
 /// Whether a .file path belongs to the compiler's or simgpu's own headers.
 bool is_builtin_path(std::string_view path);
 

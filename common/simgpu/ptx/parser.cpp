@@ -18,7 +18,12 @@ ParseError::ParseError(std::string message, unsigned ptx_line_, std::string sour
 namespace simgpu::ptx::parsing {
 
 void Parser::parse() {
-  lexer_.emplace(module_.text);
+  std::string_view text = module_.text;
+  if (const std::size_t end = text.find(kClusters); end != std::string_view::npos) {
+    clusters_ = read_clusters(text.substr(end + kClusters.size()));
+    text = text.substr(0, end);
+  }
+  lexer_.emplace(text);
   parse_header();
   while (peek().kind != Token::Kind::end) parse_module_item();
   for (std::uint32_t i = 0; i < module_.functions.size(); ++i)
@@ -288,23 +293,14 @@ void Parser::parse_function_directives(Function* function) {
 }
 
 /// What our headers make of __cluster_dims__.
-void Parser::parse_cluster_tag(Function* function) {
-  std::string_view left = cluster_tag(function->name);
-  if (left.empty() || function->req_cluster[0] != 0) return;
-  std::uint32_t blocks[3] = {};
-  for (std::uint32_t& extent : blocks) {
-    const std::size_t digits = std::min(left.find_first_not_of("0123456789"), left.size());
-    if (digits == 0 || digits > 4) {
-      function->unsupported =
-          "__cluster_dims__ takes numbers and macros on the simulated GPU, no named constants: write "
-          "the number, or choose the cluster in cudaLaunchKernelEx";
-      return;
-    }
-    for (const char c : left.substr(0, digits))
-      extent = extent * 10 + static_cast<std::uint32_t>(c - '0');
-    left.remove_prefix(std::min(digits + 1, left.size()));
-  }
-  std::copy(std::begin(blocks), std::end(blocks), function->req_cluster);
+void Parser::find_clusters(Function* function) const {
+  if (!has_clusters(function->name) || function->req_cluster[0] != 0) return;
+  const auto known = clusters_.find(function->name);
+  if (known == clusters_.end())
+    function->unsupported =
+        "this code was compiled without the pass that says how large clusters are: compile it by simcc";
+  else
+    std::copy(known->second.begin(), known->second.end(), function->req_cluster);
 }
 
 void Parser::parse_function(bool is_entry, std::uint32_t line) {
@@ -317,7 +313,7 @@ void Parser::parse_function(bool is_entry, std::uint32_t line) {
   function.name = std::string(name.text);
   if (peek().is('(')) parse_parameters(&function.params, &head.params, &function.unsupported);
   parse_function_directives(&function);
-  if (is_entry) parse_cluster_tag(&function);
+  if (is_entry) find_clusters(&function);
   function.is_declaration = accept(';');
   if (!function.is_declaration && !peek().is('{')) unexpected("'{' or ';'");
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/simgpu/ptx/clusters.hpp"
 #include "common/simgpu/ptx/lexer.hpp"
 #include "common/simgpu/ptx/names.hpp"
 #include "common/simgpu/ptx/opcodes.hpp"
@@ -268,7 +269,7 @@ class Parser {
   void parse_extent(std::uint32_t (&extent)[3]);
 
   void parse_function_directives(Function* function);
-  void parse_cluster_tag(Function* function);
+  void find_clusters(Function* function) const;
 
   void parse_function(bool is_entry, std::uint32_t line);
 
@@ -417,6 +418,7 @@ class Parser {
 
   void resolve_labels(Function& function, Body& body);
 
+  Clusters clusters_;
   const Limits limits_;
   const Bodies bodies_;
   Module module_;

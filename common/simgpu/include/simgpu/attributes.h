@@ -19,7 +19,6 @@
 // A variable of the device whose place on the host is the program's own to use: the runtime knows it
 // by the section, and copies its bytes around each launch.
 #define __managed__ __attribute__((device, section("simgpu_managed")))
-#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 // nvcc takes `__shared__ alignas(128) float tile[64]`, which the programming guide writes; for clang,
 // alignas must come first. Its own attribute may stand anywhere, but takes no types: as a parameter
 // of unsigned(...), a type makes a type, and a value a value.
@@ -46,11 +45,31 @@ constexpr unsigned alignment() {
 }
 }  // namespace __simgpu
 #define alignas(...) __attribute__((aligned(::__simgpu::alignment<unsigned(__VA_ARGS__)>())))
-// clang has no attribute for it: the kernel's name carries the numbers to the engine.
-#define __SIMGPU_CLUSTER_TAG(x, y, z, ...) "cluster_dims_" #x "_" #y "_" #z
-#define __SIMGPU_CLUSTER_TAG_OF(...) __SIMGPU_CLUSTER_TAG(__VA_ARGS__)
+// clang has no attribute for clusters: the kernel's name says that it has some. How large they are, which
+// may be any constant, a template's too, is asked in a pass of its own (ptx/clusters.hpp), by the one
+// attribute that carries a number into PTX.
+#define __SIMGPU_HAS_CLUSTERS abi_tag("cluster_dims")
+namespace __simgpu {
+constexpr unsigned cluster_extent(unsigned blocks) {
+  return blocks < 255 ? blocks : 255;
+}
+constexpr unsigned cluster_dims(unsigned x, unsigned y = 1, unsigned z = 1) {
+  return cluster_extent(x) + (cluster_extent(y) << 8) + (cluster_extent(z) << 16);
+}
+constexpr unsigned any_cluster(unsigned, unsigned = 1, unsigned = 1) {
+  return 16;
+}
+}  // namespace __simgpu
+#ifdef __SIMGPU_CLUSTER_PASS
 #define __cluster_dims__(...) \
-  __attribute__((abi_tag(__SIMGPU_CLUSTER_TAG_OF(__VA_ARGS__, 1, 1, 1))))
+  __attribute__((__SIMGPU_HAS_CLUSTERS, launch_bounds(::__simgpu::cluster_dims(__VA_ARGS__))))
+#define __launch_bounds__(...)
+#else
+// Here the extents mean nothing, and are used.
+#define __cluster_dims__(...) \
+  __attribute__((__SIMGPU_HAS_CLUSTERS, aligned(::__simgpu::any_cluster(__VA_ARGS__))))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#endif
 // A plain parameter, which clang may copy to local memory; the engine does not count that copy of a
 // tensor map.
 #define __grid_constant__

@@ -29,7 +29,8 @@ __global__ void numbers(int* out) {  // grid (4, 2), clusters of (2, 2)
 }
 
 // Every block reads, writes and adds in the next one.
-__global__ void __cluster_dims__(4, 1, 1) ring(int* out) {
+constexpr int RING = 2;
+__global__ void __cluster_dims__(2 * RING, 1, 1) ring(int* out) {
   __shared__ int box[32], sum;
   __shared__ __align__(16) int from[4];
   const cg::cluster_group c = cg::this_cluster();
@@ -101,8 +102,8 @@ __global__ void __cluster_dims__(2) sends(int* out) {
 }
 
 enum Mistake { kNoStart, kNoEnd, kRace, kUnset };
-template <Mistake MISTAKE>
-__global__ void __cluster_dims__(2) wrong(int* out) {
+template <Mistake MISTAKE, int BLOCKS = 2>
+__global__ void __cluster_dims__(BLOCKS) wrong(int* out) {
   __shared__ int box[32];
   const cg::cluster_group c = cg::this_cluster();
   const unsigned me = c.block_rank(), t = threadIdx.x;

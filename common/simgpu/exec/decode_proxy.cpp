@@ -64,26 +64,34 @@ void FunctionDecoder::mbarrier(const Ins& ins) {
                                                                        : kExpects));
 }
 
-/// Whether the value of a register comes to anything. One that is only turned into others, as in selp, and these into
-/// nothing, does not.
-bool FunctionDecoder::is_looked_at(std::uint32_t reg, unsigned steps) const {
+/// By register: whether its value comes to anything. One that is only turned into others, as in selp, and
+/// these into nothing, does not.
+std::vector<bool> FunctionDecoder::find_looked_at() const {
+  std::vector<bool> found(f_.registers.size());
+  std::vector<std::uint32_t> open;
+  const auto look_at = [&](std::uint32_t reg) {
+    if (!found[reg]) open.push_back(reg);
+    found[reg] = true;
+  };
+  std::vector<std::vector<std::uint32_t>> made_of(f_.registers.size());
   for (const Ins& ins : f_.body) {
-    bool reads = false;
-    std::uint32_t written = UINT32_MAX;
-    ptx::for_each_register(f_, ins, [&](std::uint32_t r, bool is_write) {
-      if (is_write)
-        written = r;
-      else
-        reads |= r == reg;
-    });
-    if (!reads) continue;
     const bool turns = ins.op == Opcode::selp || ins.op == Opcode::setp || ins.op == Opcode::mov ||
                        ins.op == Opcode::and_ || ins.op == Opcode::cvt;
-    if (!turns || written == UINT32_MAX || written == reg || steps == 0 ||
-        is_looked_at(written, steps - 1))
-      return true;
+    std::vector<std::uint32_t> read;
+    bool written = false;
+    ptx::for_each_register(f_, ins, [&](std::uint32_t reg, bool is_write) {
+      if (!is_write) return turns ? read.push_back(reg) : look_at(reg);
+      written = true;
+      made_of[reg].insert(made_of[reg].end(), read.begin(), read.end());
+    });
+    if (!written) std::for_each(read.begin(), read.end(), look_at);
   }
-  return false;
+  while (!open.empty()) {
+    const std::uint32_t reg = open.back();
+    open.pop_back();
+    std::for_each(made_of[reg].begin(), made_of[reg].end(), look_at);
+  }
+  return found;
 }
 
 /// mbarrier.try_wait and test_wait.
@@ -97,8 +105,8 @@ void FunctionDecoder::mbarrier_wait(BasicBlock& block, const Ins& ins) {
   if (ins.mod.space != Space::shared && !wait.generic)
     fail("'" + std::string(ins.mod.text) + "': an mbarrier lies in shared memory");
   wait.dst = destination(at(ins, 0), PT::pred);
-  constexpr unsigned kSteps = 3;
-  wait.is_looked_at = is_looked_at(at(ins, 0).index, kSteps);
+  if (looked_at_.empty()) looked_at_ = find_looked_at();
+  wait.is_looked_at = looked_at_[at(ins, 0).index];
   // Nothing may follow in this block: what the operands need is emitted before its end.
   wait.address = memory_base(at(ins, 1), wait.offset);
   wait.phase = source(at(ins, 2), wait.by_parity ? 4 : 8);

@@ -133,7 +133,7 @@ class FunctionDecoder {
   // decode_proxy.cpp
   void mbarrier(const Ins& ins);
   void mbarrier_wait(BasicBlock& block, const Ins& ins);
-  bool is_looked_at(std::uint32_t reg, unsigned steps) const;
+  std::vector<bool> find_looked_at() const;
   void bulk_copy(const Ins& ins);
   void proxy_wait(const Ins& ins);
   bool tensor_map(const Ins& ins);
@@ -197,6 +197,7 @@ class FunctionDecoder {
   std::vector<std::uint32_t>
       origins_;                 ///< of shared addresses, by instruction; see ptx/shared_origins.hpp
   std::vector<bool> from_map_;  ///< by register; empty = not looked yet
+  std::vector<bool> looked_at_;                  ///< likewise
   std::vector<std::uint32_t> product_register_;  ///< by register: its number; empty: no products
   /// addresses of compare and swap; empty = not looked yet
   std::optional<std::set<ptx::Address>> swapped_;

@@ -132,7 +132,12 @@ TEST_CASE("somebody must look at what a wait returns", "[proxy][finding]") {
   CHECK(found(once) == 1);
   CHECK(found(once + "selp.u32 %r10, 1, 0, %p4;") == 1);
   CHECK(found(once + "selp.u32 %r10, 1, 0, %p4; st.global.u32 [%rd3], %r10;") == 0);
+  CHECK(found(once + "selp.u32 %r10, 1, 0, %p4; and.b32 %r10, %r10, %r10;") == 1);
   CHECK(found("TRY: " + once + "@!%p4 bra TRY;") == 0);
+  // As many as a program can hold take no longer than their number.
+  std::string many;
+  for (int i = 0; i < 20000; ++i) many += once;
+  CHECK(found(many) == 1);
 }
 
 // Every thread copies its word; %p4: the phase of its copies has ended.

@@ -249,41 +249,6 @@ bool all_right(const Cases& cases) {
                      [](const Case& c) { return c.wrong == 0 && !c.padding_written; });
 }
 
-/// A missing barrier before the reads shows with a single k-tile already; one after the reads needs
-/// a second round.
-void name_race(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
-               Diagnosis& d) {
-  if (!finding.other || finding.kind != simgpu::FindingKind::shared_race || d.id == "RACE-WAW" ||
-      d.id == "BARRIER-CLUSTER")
-    return;
-  // Which of the two came first was seen, and not guessed.
-  if (finding.at.actor == simgpu::Actor::wgmma || finding.other->actor == simgpu::Actor::wgmma)
-    return;
-  if (!evidence.run_probe || evidence.tile.bk < 1) return;
-  ProbeShape s = shape_of(evidence.run);
-  s.m = std::max(s.m, evidence.tile.bm);
-  s.n = std::max(s.n, evidence.tile.bn);
-  s.k = evidence.tile.bk;
-  const std::optional<Case> one_round = probe_case(evidence, s, 3);
-  if (!one_round) return;
-  bool races = false;
-  for (const simgpu::LaunchReport& launch : one_round->run.launches)
-    for (const simgpu::Finding& f : launch.findings)
-      races |= f.kind == simgpu::FindingKind::shared_race;
-  const bool load_first = finding.at.type == simgpu::AccessType::load;
-  const simgpu::Access& reader = load_first ? finding.at : *finding.other;
-  const simgpu::Access& writer = load_first ? *finding.other : finding.at;
-  const Diagnosis plain = explain(finding, evidence.tile, &run, evidence.type);
-  std::vector<std::string> details = plain.details;
-  // The object's name is part of the plain headline's sentence; build it again with the right
-  // words.
-  simgpu::Finding turned = finding;
-  turned.at = races ? reader : writer;
-  turned.other = races ? writer : reader;
-  d = explain(turned, evidence.tile, &run, evidence.type);
-  d.details = std::move(details);
-}
-
 /// The failing call, and what has been found out about it so far. What costs runs is found out
 /// when a hypothesis first asks.
 class Examination {

@@ -1,0 +1,82 @@
+// Races in shared memory: of the same round, or of the next one.
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "grader/diagnose/hypotheses.hpp"
+#include "grader/diagnose/wording.hpp"
+
+namespace grader::diag {
+
+namespace {
+
+bool has_shared_race(const Run& run) {
+  const auto is_race = [](const simgpu::Finding& f) {
+    return f.kind == simgpu::FindingKind::shared_race;
+  };
+  return std::any_of(run.launches.begin(), run.launches.end(), [&](const auto& launch) {
+    return std::any_of(launch.findings.begin(), launch.findings.end(), is_race);
+  });
+}
+
+/// This line has read shared memory.
+bool reads_shared(const Run& run, const simgpu::SourceLine& where) {
+  const auto reads = [&](const simgpu::LineCounts& line) {
+    return line.where == where && line.counts.shared_load.requests > 0;
+  };
+  return std::any_of(run.launches.begin(), run.launches.end(), [&](const auto& launch) {
+    return std::any_of(launch.lines.begin(), launch.lines.end(), reads);
+  });
+}
+
+/// Whether a race in shared memory is there in a single round already. The lab's k-tile may take this kernel
+/// several: then what is read there with K = 1, in one round, races as well, or it is the next round's race.
+/// Empty: it could not be run.
+std::optional<bool> races_in_one_round(const Evidence& evidence, const simgpu::Access& reader) {
+  const Run& run = evidence.run;
+  ProbeShape s{run.a.rows,
+               run.b.cols,
+               run.a.cols,
+               run.a.ld - run.a.cols,
+               run.b.ld - run.b.cols,
+               run.c_before.ld - run.c_before.cols};
+  s.m = std::max(s.m, evidence.tile.bm);
+  s.n = std::max(s.n, evidence.tile.bn);
+  s.k = evidence.tile.bk;
+  const std::optional<Case> one_tile = probe_case(evidence, s, 3);
+  if (!one_tile) return std::nullopt;
+  if (!has_shared_race(one_tile->run)) return false;
+  s.k = 1;
+  const std::optional<Case> one_term = probe_case(evidence, s, 3);
+  return !one_term || !reads_shared(one_term->run, reader.where) || has_shared_race(one_term->run);
+}
+
+}  // namespace
+
+void name_race(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
+               Diagnosis& d) {
+  if (!finding.other || finding.kind != simgpu::FindingKind::shared_race || d.id == "RACE-WAW" ||
+      d.id == "BARRIER-CLUSTER")
+    return;
+  // Which of the two came first was seen, and not guessed.
+  if (finding.at.actor == simgpu::Actor::wgmma || finding.other->actor == simgpu::Actor::wgmma)
+    return;
+  if (!evidence.run_probe || evidence.tile.bk < 1) return;
+  const bool load_first = finding.at.type == simgpu::AccessType::load;
+  const simgpu::Access& reader = load_first ? finding.at : *finding.other;
+  const simgpu::Access& writer = load_first ? *finding.other : finding.at;
+  const std::optional<bool> races = races_in_one_round(evidence, reader);
+  if (!races) return;
+  const Diagnosis plain = explain(finding, evidence.tile, &run, evidence.type);
+  std::vector<std::string> details = plain.details;
+  // The object's name is part of the plain headline's sentence; build it again with the right
+  // words.
+  simgpu::Finding turned = finding;
+  turned.at = *races ? reader : writer;
+  turned.other = *races ? writer : reader;
+  d = explain(turned, evidence.tile, &run, evidence.type);
+  d.details = std::move(details);
+}
+
+}  // namespace grader::diag

@@ -78,6 +78,20 @@ std::int64_t past_first_stretch(const simgpu::Finding& finding, std::int64_t wid
   return static_cast<std::int64_t>(at - first.end) / width + 1;
 }
 
+/// Some elements of this array have been stored to more than once: what is missing may have gone there. Either two
+/// threads met, or as much was stored as the array holds, where a block has no other.
+bool stores_meet(const simgpu::Finding& finding, const simgpu::LaunchReport& launch) {
+  const std::uint64_t blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
+  if (launch.static_shared_bytes == finding.at.object_bytes && launch.dynamic_shared_bytes == 0 &&
+      launch.total.shared_store.bytes >= blocks * finding.at.object_bytes)
+    return true;
+  return std::any_of(launch.findings.begin(), launch.findings.end(), [&](const auto& f) {
+    return f.kind == simgpu::FindingKind::shared_race && f.at.object == finding.at.object &&
+           f.other && f.at.type != simgpu::AccessType::load &&
+           f.other->type != simgpu::AccessType::load;
+  });
+}
+
 /// An array of its own, not a ring, of which each thread has stored as much as every other one: from its
 /// beginning, and only a part of what would be its share.
 bool ask_of_share(const simgpu::Finding& finding, const std::string& name, std::int64_t width,
@@ -94,7 +108,9 @@ bool ask_of_share(const simgpu::Finding& finding, const std::string& name, std::
   const std::int64_t tiles = stored > 0 && total % stored == 0 ? total / stored : 0;
   const bool several = stored > threads && tiles > 1 && tiles <= kMostTiles;
   d.next_step =
-      messages::text(several ? "UNINIT.share.several.next" : "UNINIT.share.next",
+      messages::text(stores_meet(finding, *launch) ? "UNINIT.share.met.next"
+                     : several                     ? "UNINIT.share.several.next"
+                                                   : "UNINIT.share.next",
                      {{"name", name},
                       {"total", total},
                       {"threads", threads},

@@ -109,6 +109,16 @@ std::optional<Diagnosis> wrong_operator(const Cases& cases) {
   return std::nullopt;
 }
 
+/// Two sums, of a row of A and of a column of B, multiplied at the end.
+std::optional<Diagnosis> multiplied_sums(const Cases& cases) {
+  const auto value = [](const Case& c, int i, int j) {
+    double a = 0, b = 0;
+    for (int k = 0; k < c.k; ++k) a += c.run.a.at(i, k), b += c.run.b.at(k, j);
+    return std::optional(a * b);
+  };
+  return holds(cases, value) ? std::optional(say("WRONG-OPERATOR", "product", {})) : std::nullopt;
+}
+
 /// The sum up to the first k at which A's factor, or B's, is 0; all of it where there is none.
 double up_to_zero(const Case& c, int i, int j, bool by_a) {
   double sum = 0;
@@ -292,6 +302,26 @@ std::optional<Diagnosis> exchanged_sums(const Evidence& evidence, const Cases& c
   return std::nullopt;
 }
 
+/// All elements of a thread's tile hold the sum of all of them.
+std::optional<Diagnosis> one_sum_for_all(const Evidence& evidence, const Cases& cases) {
+  const Tile& t = evidence.tile;
+  if (std::int64_t{t.tm} * t.tn < 2 || on_tensor_cores(cases)) return std::nullopt;
+  for (const Owned& rows : ways_to_own(t.tm, t.bm))
+    for (const Owned& cols : ways_to_own(t.tn, t.bn)) {
+      const auto value = [&](const Case& c, int i, int j) -> std::optional<double> {
+        if (rows.moved(i, t.tm - 1) >= c.m || cols.moved(j, t.tn - 1) >= c.n) return std::nullopt;
+        double sum = 0;
+        for (int m = 0; m < t.tm; ++m)
+          for (int n = 0; n < t.tn; ++n) sum += c.correct[c.at(rows.moved(i, m), cols.moved(j, n))];
+        return sum;
+      };
+      if (holds(cases, value))
+        return say("SUMS-MIXED", "tile",
+                   {{"tile", fmt::format("{} x {}", t.tm, t.tn)}, {"tm", t.tm}, {"tn", t.tn}});
+    }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Diagnosis> explain_factors(const Evidence& evidence, const Cases& cases) {
@@ -316,6 +346,7 @@ std::optional<Diagnosis> explain_arithmetic(const Evidence& evidence, const Case
     if (holds(cases, negated)) d = say("WRONG-SIGN", "", {});
     if (!d) d = wrong_operator(cases);
     if (!d) d = grown_factors(cases);
+    if (!d) d = multiplied_sums(cases);
     if (!d) d = largest_product(cases);
     if (!d) d = ends_at_zero(cases);
     if (!d) d = ends_early(cases);
@@ -323,6 +354,7 @@ std::optional<Diagnosis> explain_arithmetic(const Evidence& evidence, const Case
     if (!d) d = wrong_step(evidence, cases);
     if (!d) d = mixed_factors(evidence, cases, kBoth);
     if (!d) d = exchanged_sums(evidence, cases);
+    if (!d) d = one_sum_for_all(evidence, cases);
   }
   if (d) describe(evidence, shown(cases), *d);
   return d;

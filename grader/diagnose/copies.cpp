@@ -235,7 +235,46 @@ void name_formula(const Case& c, const std::vector<Place>& places, const std::st
                                {{"i", to.row}, {"j", to.col}, {"i2", from.row}, {"j2", from.col}});
 }
 
+/// Elements that are not 0 in A, and are right or 0 in C, in whole pieces of 16 bytes of a row or in its last, partial one.
+struct PieceCounts {
+  std::int64_t right_whole = 0, lost_whole = 0, right_partial = 0, lost_partial = 0;
+};
+
+/// Empty: something else is wrong as well.
+std::optional<PieceCounts> count_in_pieces(const Case& c, int piece) {
+  PieceCounts n;
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j) {
+      const bool right = c.state_at(i, j) == State::right, whole = j / piece * piece + piece <= c.n;
+      if (!right && (c.state_at(i, j) == State::untouched || c.got(i, j) != 0)) return std::nullopt;
+      if (right && c.got(i, j) == 0) continue;
+      ++(whole ? right ? n.right_whole : n.lost_whole : right ? n.right_partial : n.lost_partial);
+    }
+  return n;
+}
+
 }  // namespace
+
+std::optional<Diagnosis> explain_lost_pieces(const Evidence& evidence, const Cases& cases) {
+  const int piece = 16 / static_cast<int>(size_of(evidence.type));
+  if (evidence.operation == Operation::product) return std::nullopt;
+  PieceCounts all;
+  for (const Case& c : cases) {
+    if (c.wrong == 0) continue;
+    const auto n = count_in_pieces(c, piece);
+    if (!n || c.padding_written) return std::nullopt;
+    all.right_whole += n->right_whole, all.lost_whole += n->lost_whole;
+    all.right_partial += n->right_partial, all.lost_partial += n->lost_partial;
+  }
+  const bool partial = all.lost_partial > 1 && all.right_partial == 0 && all.lost_whole == 0 &&
+                       all.right_whole > 0,
+             whole = all.lost_whole > 1 && all.right_whole == 0 && all.lost_partial == 0 &&
+                     all.right_partial > 0;
+  if (!partial && !whole) return std::nullopt;
+  Diagnosis d = say("ALL-ZERO", partial ? "partial" : "whole", {{"count", piece}});
+  describe(evidence, shown(cases), d);
+  return d;
+}
 
 bool name_copy(const Evidence& evidence, const Case& c, const std::vector<Place>& places,
                const std::string& formula, Diagnosis& d) {

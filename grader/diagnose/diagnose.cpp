@@ -647,6 +647,7 @@ constexpr Hypothesis kHypotheses[] = {
     right_on_tiny_integers,
     another_result_each_time,
     nearly_right,
+    of_cases<explain_lost_pieces>,
     of_cases<explain_unused>,
     of_cases<explain_values>,
     of_cases<explain_part>,

@@ -87,6 +87,9 @@ std::optional<Diagnosis> explain_arithmetic(const Evidence& evidence, const Case
 /// explain_places(), which sees the same elements in several places.
 std::optional<Diagnosis> explain_factors(const Evidence& evidence, const Cases& cases);
 
+/// A copy that is 0 in just the pieces of 16 bytes that exist as a whole, or in just those that do not: ALL-ZERO.
+std::optional<Diagnosis> explain_lost_pieces(const Evidence& evidence, const Cases& cases);
+
 /// A or B was read at indices that follow i, j and k in another way, by probes: WRONG-INDEX. Rows of
 /// A, or columns of B, that merely change places are left to explain_places().
 std::optional<Diagnosis> explain_indices(const Evidence& evidence, const Cases& cases);

@@ -105,9 +105,16 @@ bool ask_of_columns(const Evidence& evidence, const Access& one, const Access& o
     return false;
   const auto count =
       std::max(static_cast<std::int64_t>(all.size()), std::int64_t{evidence.tile.tn});
-  d.next_step = messages::text(
-      "RACE-WAW.columns.lists.next",
-      {{"apart", counted(apart, "column")}, {"step", step}, {"count", count}, {"across", across}});
+  // Threads may have pieces of neighbours as well: then a piece is as long as threads are apart.
+  const bool pieces = step == 1 && apart > 1 && apart < count && count % apart == 0;
+  d.next_step =
+      messages::text(pieces ? "RACE-WAW.columns.pieces.next" : "RACE-WAW.columns.lists.next",
+                     {{"apart", counted(apart, "column")},
+                      {"piece", apart},
+                      {"step", step},
+                      {"count", count},
+                      {"across", across},
+                      {"further", apart * across}});
   return true;
 }
 

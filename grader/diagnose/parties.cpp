@@ -204,6 +204,18 @@ void ask_of_warps(const Evidence& evidence, const Run& run, const Finding& findi
                                 {"columns", tile.wn}});
 }
 
+/// At a shape of a few elements every thread that was launched stores every one of them.
+bool each_stores_all(const Evidence& evidence) {
+  const auto few = probe_case(evidence, {2, 3, 4, 0, 0, 0}, 61);
+  if (!few || few->run.launches.size() != 1) return false;
+  const simgpu::LaunchReport& launch = few->run.launches.front();
+  const simgpu::Dim3 &grid = launch.grid, &block = launch.block;
+  const auto threads =
+      std::uint64_t{grid.x} * grid.y * grid.z * block.x * std::uint64_t{block.y} * block.z;
+  const auto elements = static_cast<std::uint64_t>(few->size()) * size_of(few->run.c_after.type);
+  return threads > 1 && launch.total.global_store.bytes == threads * elements;
+}
+
 }  // namespace
 
 void ask_of_parts(const Evidence& evidence, const Run& run, const Finding& finding, Diagnosis& d) {
@@ -224,7 +236,8 @@ void ask_of_parts(const Evidence& evidence, const Run& run, const Finding& findi
   const std::vector<messages::Gap> gaps = {{"difference", y > 0 ? "threadIdx.y" : "threadIdx.x"},
                                            {"steps", y > 0 ? y : x}};
   if (tile.tm < 2 && tile.tn < 2) {
-    d.next_step = messages::text("RACE-WAW.element.next", gaps);
+    d.next_step = each_stores_all(evidence) ? messages::text("RACE-WAW.all.next")
+                                            : messages::text("RACE-WAW.element.next", gaps);
     return;
   }
   if (tile.tn < 1) return;

@@ -144,6 +144,7 @@ std::string too_few_threads(const Case& c, const Tile& t, bool rows, int written
                         {{"letter", rows ? "y" : "x"},
                          {"blocks", blocks == 1 ? "one block" : fmt::format("{} blocks", blocks)},
                          {"size", size},
+                         {"threads", counted(size, "thread")},
                          {"reached", written},
                          {"extent", rows ? c.m : c.n},
                          {"what", rows ? "row" : "column"}});
@@ -518,7 +519,8 @@ std::string warps_store(unsigned first, unsigned last) {
 }
 
 /// The first warps of a block store to C and the later ones do not, though its whole tile lies in C: what should
-/// begin anew with each warp may count the threads of the block instead. Else "".
+/// begin anew with each warp may count the threads of the block instead. Else "". (In a block of several rows
+/// threadIdx.x begins anew as well, and need not reach the next warp.)
 std::string later_warps_missing(const Evidence& evidence) {
   const auto [rows, cols] = tile_of_c(evidence.operation, evidence.tile);
   if (rows < 1 || cols < 1 || !evidence.follow) return "";
@@ -527,7 +529,8 @@ std::string later_warps_missing(const Evidence& evidence) {
       probe_case(evidence, {2 * t.bm, 2 * std::max(1, t.bn), 2 * std::max(1, t.bk), 0, 0, 0}, 51);
   if (!whole || whole->run.launches.size() != 1) return "";
   const simgpu::LaunchReport& launch = whole->run.launches.front();
-  const unsigned warps = (launch.block.x * launch.block.y * launch.block.z + 31) / 32;
+  if (launch.block.y * launch.block.z != 1) return "";
+  const unsigned warps = (launch.block.x + 31) / 32;
   const auto stores = [&](unsigned warp) {
     const auto seen = evidence.follow(whole->run, {{0, 0, 0}, warp});
     if (!seen) return true;

@@ -527,7 +527,8 @@ void describe_missed(StageResult& stage, const std::vector<LabBench::GoalRun>& r
                                                    {"block", diag::dims(odd->block)},
                                                    {"m", shown.at.m},
                                                    {"n", shown.at.n}}));
-    stage.next_step = text("GOAL.odd.next", {{"threads", threads_of_block(*odd)}});
+    stage.next_step =
+        text("GOAL.odd.next", {{"threads", diag::counted(threads_of_block(*odd), "thread")}});
   }
   stage.details.insert(stage.details.end(), named.details.begin(), named.details.end());
   stage.shape = shape_name(shown.at);

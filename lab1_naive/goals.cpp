@@ -30,6 +30,10 @@ double sectors_of_c(const Extents& e, const Parameters& p, std::uint64_t bytes) 
   return p.at("slack") * static_cast<double>(coalesced_row_sectors(e.m, e.n, e.n, bytes));
 }
 
+double elements_of_c(const Extents& e, const Parameters& p, std::uint64_t) {
+  return p.at("times") * static_cast<double>(e.m * e.n);
+}
+
 /// Threads of blocks no larger than 32 x 32 that cover C.
 double threads(const Extents& e, const Parameters& p, std::uint64_t) {
   return p.at("slack") * static_cast<double>(32 * ceil_div(e.m, 32) * 32 * ceil_div(e.n, 32));
@@ -37,6 +41,11 @@ double threads(const Extents& e, const Parameters& p, std::uint64_t) {
 
 double sectors_stored(const Observed& o) {
   return static_cast<double>(o.c.store.sectors + o.parts_of_c.sectors);
+}
+
+/// Parts of a sum that are added by atomics are none.
+double elements_stored(const Observed& o) {
+  return static_cast<double>(o.c.store.bytes) / static_cast<double>(o.element_bytes);
 }
 
 double threads_started(const Observed& o) {
@@ -68,6 +77,16 @@ const std::vector<grader::Goal> goals = {
      .parameters = {{"slack", 1.20}},
      .measure = grader::sectors_of_b,
      .bound = sectors_of_b},
+    {.stage = "1.2",
+     .key = "store_elements_c",
+     .what = "elements written to C",
+     .diagnosis = "STORES",
+     .missed =
+         "Elements of C are stored more than once: keep the sum in a variable of the thread, and store "
+         "it after the loop over k.",
+     .parameters = {{"times", 1}},
+     .measure = elements_stored,
+     .bound = elements_of_c},
     {.stage = "1.2",
      .key = "store_sectors_c",
      .what = "sectors written to C",

@@ -112,6 +112,12 @@ double pieces_of_a(const Extents& e, const Parameters& p, std::uint64_t bytes) {
   return p.at("times") * static_cast<double>(elements) * static_cast<double>(bytes) / (32 * 16);
 }
 
+/// Rows of A that consist of whole sectors, each read once for every column of tiles, BN wide.
+double whole_sectors_per_tile(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  return p.at("slack") * static_cast<double>(e.m * e.k * ceil_div(e.n, whole(p, "BN"))) *
+         static_cast<double>(bytes) / 32;
+}
+
 /// Rows of A that consist of whole sectors, each read once.
 double whole_sectors(const Extents& e, const Parameters& p, std::uint64_t bytes) {
   return p.at("slack") * static_cast<double>(e.m * e.k) * static_cast<double>(bytes) / 32;
@@ -155,6 +161,9 @@ const char* const half_sectors =
 const char* const down_columns =
     "Rows that begin anywhere are copied element by element, and lanes of a warp copy from many rows at "
     "once: let adjacent threads copy adjacent elements of a row.";
+const char* const down_rows =
+    "Lanes of a warp copy from many rows at once, so that a sector of 32 bytes is fetched for a single "
+    "element: let adjacent threads copy adjacent elements of a row.";
 const char* const lanes_apart =
     "A warp reads more than two wavefronts per piece. Let lanes n and n ^ 1 read the same rows, "
     "and n and n ^ 2 the same columns, and let each warp have a tile of its own.";
@@ -333,6 +342,15 @@ const std::vector<grader::Goal> goals = {
      .measure = started_copies,
      .bound = copies,
      .at = rows_of_16_bytes},
+    {.stage = "4.4",
+     .key = "load_sectors",
+     .what = "sectors read from A",
+     .diagnosis = "UNCOALESCED",
+     .missed = down_rows,
+     .parameters = {{"BN", 64}, {"slack", 1.25}},
+     .measure = grader::sectors_of_a,
+     .bound = whole_sectors_per_tile,
+     .at = {{256, 256, 256}}},
     grader::copies_under_way("4.4"),
     shared_by_lanes("4.4"),
     no_conflicts("4.4"),

@@ -184,14 +184,14 @@ bool ask_of_numbering(const Evidence& evidence, const simgpu::Dim3& block,
 void ask_of_round(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
                   Diagnosis& d);
 
-/// Which elements nobody stored says more than which two threads met: the last ones of each thread's
-/// part, or tiles inside of C.
-bool is_telling_part(const Evidence& evidence, const Cases& cases);
 /// Two threads race in a tile in shared memory: says whether within one round, or with the next one. A missing barrier
 /// before the reads shows in a single round already; one after the reads needs a second.
 void name_race(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
                Diagnosis& d);
 
+/// Which elements nobody stored says more than which two threads met: the last ones of each thread's
+/// part, or tiles inside of C.
+bool is_telling_part(const Evidence& evidence, const Cases& cases);
 
 /// How many blocks share each tile of C, in the launch of `kernel`, if it has more than one for each, all in
 /// one row; else 0.

@@ -311,11 +311,22 @@ std::int64_t swizzled_by(const Warp& warp) {
   return x;
 }
 
+/// A later lane begins where lane 0 does: what lanes leave out between them is not for other warps, which do the same
+/// further down.
+bool begins_again(const Warp& warp) {
+  const Reaches first = warp.of_lane(0);
+  for (unsigned lane = 1; lane < kWarpSize; ++lane) {
+    const Reaches list = warp.of_lane(lane);
+    if (!first.empty() && !list.empty() && list.front().first == first.front().first) return true;
+  }
+  return false;
+}
+
 /// How far neighbouring threads begin from each other, and the elements of one thread lie apart.
-std::string steps_text(std::int64_t apart, const Reaches& own) {
+std::string steps_text(const Warp& warp, std::int64_t apart, const Reaches& own) {
   if (own.size() < 2 || apart <= 0) return "";
   const std::int64_t count = own.front().count, step = own[1].first - own[0].first;
-  const bool gaps = apart > count && step > apart;
+  const bool gaps = apart > count && step > apart && begins_again(warp);
   return " " + messages::text(
                    gaps ? "OOB.leaves.gaps" : "OOB.leaves.steps",
                    {{"count", count}, {"apart", apart}, {"step", step}, {"left", apart - count}});
@@ -381,7 +392,7 @@ std::string ask_of_leaving(const Evidence& evidence, const Warp& warp, const Rea
   if (apart >= kFar && apart_in(warp, kNeighbours))
     return messages::text("OOB.leaves.apart.next",
                           {{"first", first}, {"reached", element}, {"apart", apart}});
-  std::string steps = steps_text(apart, list);
+  std::string steps = steps_text(warp, apart, list);
   if (!steps.empty() && apart == list.front().count) steps += rows_text(evidence, elements, list);
   if (steps.empty()) steps = group_text(warp, list);
   return messages::text("OOB.leaves.next",

@@ -543,7 +543,7 @@ TEST_CASE("a number that is changed on its way to the product is shown with K = 
       evidence(with_factors(cut, whole), ElementType::float32, kTile, {17, 33, 65}, false);
   parts.run.launches.emplace_back();
   parts.run.launches.back().total.tensor_ops["tf32"] = 1;
-  CHECK(diagnose(parts).headline.find("small part of A is in no product") != std::string::npos);
+  CHECK(diagnose(parts).headline.find("small part of A does not count") != std::string::npos);
 
   const auto bits_as_number = [](double x) {
     return x - static_cast<double>(std::bit_cast<std::uint32_t>(static_cast<float>(x)));
@@ -569,8 +569,8 @@ TEST_CASE("FP32 made of two parts: the part that is missing is named, or the sum
   const Diagnosis a = judged(with_factors(big, whole)), b = judged(with_factors(whole, big));
   CHECK((a.id == "PART-LOST" && b.id == "PART-LOST"));
   CHECK(a.verdict == Verdict::precision);
-  CHECK(a.headline.find("small part of A is in no product") != std::string::npos);
-  CHECK(b.headline.find("small part of B is in no product") != std::string::npos);
+  CHECK(a.headline.find("small part of A does not count") != std::string::npos);
+  CHECK(b.headline.find("small part of B does not count") != std::string::npos);
   CHECK(judged(with_factors(big, big)).id == "LOW-PRECISION");
   for (const Diagnosis& d :
        {judged(with_factors(subtracted, whole)), judged(with_factors(whole, subtracted)),

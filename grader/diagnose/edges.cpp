@@ -215,8 +215,11 @@ std::pair<const char*, std::string> at_the_edge(const Evidence& evidence, const 
   if (!edge) return {what, ""};
   const std::string extent = extent_of(object, evidence.operation, row);
   // First: a bound of K grows with K as well.
-  if (std::string by = bounded_by(evidence, finding, extent); !by.empty())
-    return {"bound", std::move(by)};
+  if (std::string by = bounded_by(evidence, finding, extent); !by.empty()) {
+    const bool of_result =
+        object == "C" && by == "K" && finding.at.type == simgpu::AccessType::load;
+    return {of_result ? "result" : "bound", std::move(by)};
+  }
   if (object != "C" && grows_with_k(evidence, run, finding)) return {"along_k", ""};
   return {even_in_whole_tiles(evidence, finding) ? "whole" : "edge", ""};
 }

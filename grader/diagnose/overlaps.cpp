@@ -264,6 +264,8 @@ bool ask_of_overlap(const Evidence& evidence, const Run& run, const simgpu::Find
                           places(*beside).front() - places(*part).front(), d);
   else if (by_row)
     asked = ask_of_rows(evidence, *part, *beside, d);
+  else if (evidence.tile.tm < 2 && evidence.tile.tn < 2 && part->cols.size() > 1)
+    asked = true, d.next_step = messages::text("RACE-WAW.several.next");
   else
     asked = ask_of_columns(evidence, one, other, *part, *beside,
                            launch->block.y > 1    ? launch->block.x

@@ -618,6 +618,8 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
     d = warps_missing(partial, evidence.tile);
   if (!d) d = inner_missing(partial, evidence.tile);
   if (!d) d = blocks_apart(partial, evidence.tile);
+  if (!d)
+    if (auto far = blocks_far_apart(evidence)) return far;
   if (!d) d = part_missing(evidence, partial);
   describe(evidence, *partial.front(), *d);
   if (const std::string text = launched(evidence, *partial.front()); !text.empty())

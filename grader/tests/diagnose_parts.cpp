@@ -57,7 +57,7 @@ TEST_CASE("out of bounds: the index that goes too far is told where rows follow 
   const Diagnosis k = named(and_touches([](Call& c) { c.at_a(c.m - 1, c.k); }), dense);
   CHECK(k.headline == "line 31 reads A[16][65], past its end: A is 17 x 65");
   CHECK(has(k.next_step, "The columns of A are counted by k: the last is 64"));
-  CHECK(has(k.next_step, "or several k: what skips those beyond K?"));
+  CHECK(has(k.next_step, "or several k, what skips the ones beyond K?"));
   const Diagnosis of_b = named(and_touches([](Call& c) { c.at_b(c.k, 3); }), dense);
   CHECK(has(of_b.next_step, "The rows of B are counted by k"));
   const Diagnosis col = named(and_touches([](Call& c) { c.put(c.m - 1, c.n + 4, 0); }), dense);

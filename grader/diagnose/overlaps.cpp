@@ -118,6 +118,21 @@ bool ask_of_columns(const Evidence& evidence, const Access& one, const Access& o
   return true;
 }
 
+/// The same, unless a thread has one element of C: then no columns of its own lie anywhere.
+bool ask_side_by_side(const Evidence& evidence, const simgpu::LaunchReport& launch,
+                      const Access& one, const Access& other, const OwnPart& part,
+                      const OwnPart& beside, Diagnosis& d) {
+  const Tile& tile = evidence.tile;
+  if (tile.tm < 2 && tile.tn < 2 && part.cols.size() > 1) {
+    d.next_step = messages::text("RACE-WAW.several.next");
+    return true;
+  }
+  const std::int64_t across = launch.block.y > 1 ? launch.block.x
+                              : tile.tn > 0      ? tile.bn / tile.tn
+                                                 : 0;
+  return ask_of_columns(evidence, one, other, part, beside, across, d);
+}
+
 /// Threads of one block whose rows overlap, in the same columns.
 bool ask_of_rows(const Evidence& evidence, const OwnPart& part, const OwnPart& below,
                  Diagnosis& d) {
@@ -264,14 +279,8 @@ bool ask_of_overlap(const Evidence& evidence, const Run& run, const simgpu::Find
                           places(*beside).front() - places(*part).front(), d);
   else if (by_row)
     asked = ask_of_rows(evidence, *part, *beside, d);
-  else if (evidence.tile.tm < 2 && evidence.tile.tn < 2 && part->cols.size() > 1)
-    asked = true, d.next_step = messages::text("RACE-WAW.several.next");
   else
-    asked = ask_of_columns(evidence, one, other, *part, *beside,
-                           launch->block.y > 1    ? launch->block.x
-                           : evidence.tile.tn > 0 ? evidence.tile.bn / evidence.tile.tn
-                                                  : 0,
-                           d);
+    asked = ask_side_by_side(evidence, *launch, one, other, *part, *beside, d);
   if (!asked) return false;
   for (const auto& [access, p] : {std::pair{&one, &*part}, std::pair{&other, &*beside}})
     d.details.push_back(messages::text("detail.overlap", {{"thread", coordinates(access->thread)},

@@ -216,6 +216,12 @@ bool each_stores_all(const Evidence& evidence) {
   return threads > 1 && launch.total.global_store.bytes == threads * elements;
 }
 
+/// Where each thread has one element.
+std::string ask_of_element(const Evidence& evidence, const std::vector<messages::Gap>& gaps) {
+  return each_stores_all(evidence) ? messages::text("RACE-WAW.all.next")
+                                   : messages::text("RACE-WAW.element.next", gaps);
+}
+
 }  // namespace
 
 void ask_of_parts(const Evidence& evidence, const Run& run, const Finding& finding, Diagnosis& d) {
@@ -236,8 +242,7 @@ void ask_of_parts(const Evidence& evidence, const Run& run, const Finding& findi
   const std::vector<messages::Gap> gaps = {{"difference", y > 0 ? "threadIdx.y" : "threadIdx.x"},
                                            {"steps", y > 0 ? y : x}};
   if (tile.tm < 2 && tile.tn < 2) {
-    d.next_step = each_stores_all(evidence) ? messages::text("RACE-WAW.all.next")
-                                            : messages::text("RACE-WAW.element.next", gaps);
+    d.next_step = ask_of_element(evidence, gaps);
     return;
   }
   if (tile.tn < 1) return;

@@ -52,7 +52,8 @@ TEST_CASE("out of bounds: the index that goes too far is told where rows follow 
   CHECK(row.headline == "line 31 reads A[17][0], past its end: A is 17 x 65");
   CHECK(has(row.next_step, "The row is 17 here"));
   CHECK(has(row.next_step, "below M"));
-  CHECK(has(row.next_step, "a min() with M - 1? Look at that line: it must test, or limit, this row"));
+  CHECK(has(row.next_step,
+            "a min() with M - 1? Look at that line: it must test, or limit, this row"));
   CHECK(has(row.next_step, "to return, one that fails is enough (||)"));
   const Diagnosis k = named(and_touches([](Call& c) { c.at_a(c.m - 1, c.k); }), dense);
   CHECK(k.headline == "line 31 reads A[16][65], past its end: A is 17 x 65");

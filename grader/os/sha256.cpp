@@ -6,6 +6,11 @@
 #include <cmath>
 #include <cstdint>
 
+#ifdef __x86_64__
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
+
 namespace grader {
 namespace {
 
@@ -67,9 +72,57 @@ void compress(std::array<std::uint32_t, 8>& h, const unsigned char* block) {
   for (std::size_t i = 0; i < 8; ++i) h[i] += add[i];
 }
 
-}  // namespace
+using Compress = void (*)(std::array<std::uint32_t, 8>& h, const unsigned char* block);
 
-std::string sha256(std::string_view bytes) {
+#ifdef __x86_64__
+/// The same by the processor's instructions for it, which do two rounds, or four words of the schedule,
+/// at a time. They take the state as ABEF and CDGH.
+__attribute__((target("sha,sse4.1"))) void compress_by_instructions(std::array<std::uint32_t, 8>& h,
+                                                                    const unsigned char* block) {
+  const auto load = [](const void* from) __attribute__((target("sha,sse4.1"))) {
+    return _mm_loadu_si128(static_cast<const __m128i*>(from));
+  };
+  const __m128i cdab = _mm_shuffle_epi32(load(h.data()), 0xb1),
+                efgh = _mm_shuffle_epi32(load(h.data() + 4), 0x1b);
+  __m128i abef = _mm_alignr_epi8(cdab, efgh, 8), cdgh = _mm_blend_epi16(efgh, cdab, 0xf0);
+  const __m128i abef_before = abef, cdgh_before = cdgh;
+  const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+  __m128i w[4];
+  for (std::size_t i = 0; i < 4; ++i) w[i] = _mm_shuffle_epi8(load(block + 16 * i), big_endian);
+  for (std::size_t i = 0; i < 16; ++i) {
+    __m128i& now = w[i % 4];
+    const __m128i last = w[(i + 3) % 4];
+    if (i >= 4)
+      now = _mm_sha256msg2_epu32(_mm_add_epi32(_mm_sha256msg1_epu32(now, w[(i + 1) % 4]),
+                                               _mm_alignr_epi8(last, w[(i + 2) % 4], 4)),
+                                 last);
+    const __m128i added = _mm_add_epi32(now, load(round_constants.data() + 4 * i));
+    cdgh = _mm_sha256rnds2_epu32(cdgh, abef, added);
+    abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(added, 0x0e));
+  }
+  const __m128i feba = _mm_shuffle_epi32(_mm_add_epi32(abef, abef_before), 0x1b),
+                dchg = _mm_shuffle_epi32(_mm_add_epi32(cdgh, cdgh_before), 0xb1);
+  auto* const to = reinterpret_cast<__m128i*>(h.data());
+  _mm_storeu_si128(to, _mm_blend_epi16(feba, dchg, 0xf0));
+  _mm_storeu_si128(to + 1, _mm_alignr_epi8(dchg, feba, 8));
+}
+
+bool has_instructions() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b >> 29 & 1) != 0;
+}
+
+Compress quickest() {
+  static const bool there = has_instructions();
+  return there ? compress_by_instructions : compress;
+}
+#else
+Compress quickest() {
+  return compress;
+}
+#endif
+
+std::string hash(std::string_view bytes, Compress compress) {
   std::array<std::uint32_t, 8> h{};
   for (std::size_t i = 0; i < h.size(); ++i) h[i] = root_fraction(primes[i], 2);
   const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
@@ -88,6 +141,16 @@ std::string sha256(std::string_view bytes) {
   for (const std::uint32_t word : h)
     for (int shift = 28; shift >= 0; shift -= 4) hex += "0123456789abcdef"[word >> shift & 15];
   return hex;
+}
+
+}  // namespace
+
+std::string sha256(std::string_view bytes) {
+  return hash(bytes, quickest());
+}
+
+std::string sha256_of_any_processor(std::string_view bytes) {
+  return hash(bytes, compress);
 }
 
 std::string code_sha256(std::string_view source) {

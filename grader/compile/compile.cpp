@@ -6,9 +6,11 @@
 #include <chrono>
 #include <functional>
 #include <future>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <regex>
 #include <semaphore>
 #include <sstream>
 #include <stdexcept>
@@ -88,6 +90,8 @@ class Driver {
     std::string path, content;
     std::string student;              ///< path of the student's file, which it includes, or is
     std::function<bool()> unchanged;  ///< see CompilerRuns::run
+    /// All that the host's object depends on; "": take it for all of the content. See host_pass().
+    std::string host;
   };
   /// What files that begin alike include first, as a compiler has read it once: for each pass, made
   /// when it is first asked for.
@@ -130,8 +134,10 @@ class Driver {
   Input put(const std::string& name, const TranslationUnit& unit,
             const StudentFile& student) const {
     return {runs_.put(name, unit.text).string(), unit.text + '\0' + student.inputs,
-            student.compiled, [student] { return student.unchanged(); }};
+            student.compiled, [student] { return student.unchanged(); },
+            host_inputs(unit.text, student)};
   }
+  std::string host_inputs(const std::string& unit, const StudentFile& student) const;
   /// Those for a file that lies at `source`. As far as it begins like the one that was handed out, and
   /// with headers that are ours, both have been read.
   Headers headers(const std::string& file, const StudentFile& student,
@@ -140,6 +146,8 @@ class Driver {
   /// the compiler says never depends on that.
   Pass run_pass(const std::string& purpose, const Input& input, std::vector<std::string> flags,
                 const std::shared_future<std::string>& header, const std::string& output) const;
+  /// The pass for the host. Whoever edits a kernel gets the object that is there.
+  Pass host_pass(const std::string& stem, const Headers& headers, const Input& input) const;
   void explain_failure(SourceUnit& unit, const Pass& pass, const StudentFile& student) const;
   void finish(Compiled& compiled, SourceUnit& unit) const;
   void list_entries(Compiled& compiled, const std::vector<Mismatches::One>& mismatches) const;
@@ -189,6 +197,13 @@ std::vector<CompilerPass> apart(const CompilerPass& all) {
 /// cudaFuncGetAttributes(), cudaOccupancyMaxPotentialBlockSize() and their kin.
 bool asks_about_kernels(const std::string& source) {
   return source.find("FuncGet") != source.npos || source.find("Occupancy") != source.npos;
+}
+
+/// How many #if, #ifdef and #ifndef a source has, but for the labs' own, which both passes find true.
+std::ptrdiff_t conditions_in(const std::string& source) {
+  static const std::regex condition("#[ \t]*if(?! GEMM_LAB_TENSOR_CORES\\b)");
+  return std::distance(std::sregex_iterator(source.begin(), source.end(), condition),
+                       std::sregex_iterator());
 }
 
 /// Lines of the compiler's, with the name under which the file is shown.
@@ -272,8 +287,32 @@ Driver::Passes Driver::start_passes(const std::string& stem, const Headers& head
   passes.device = std::async(std::launch::async, [this, stem, headers, input] {
     return compile_for_device(stem, headers, input);
   });
-  passes.host = run_pass("host.o", input, host_flags_, headers.host, stem + ".o");
+  passes.host = host_pass(stem, headers, input);
   return passes;
+}
+
+// What the device alone has is read by both passes, and what is wrong with it is said by the one for
+// the device: so the host's object, and that nothing was said of it, hold for all that leaves its part
+// of the source alone. But not where a body has conditions: it may be another one for the host. Nor
+// for a stranger's file, which may be written so that another's part of the host comes out as its own.
+std::string Driver::host_inputs(const std::string& unit, const StudentFile& student) const {
+  if (options_.optimisers == 0) return {};
+  const std::string part = host_part(student.source);
+  if (conditions_in(part) != conditions_in(student.source)) return {};
+  return unit + '\0' + part + '\0' + student.beside;
+}
+
+Driver::Pass Driver::host_pass(const std::string& stem, const Headers& headers,
+                               const Input& input) const {
+  const auto compiled = [&] {
+    return run_pass("host.o", input, host_flags_, headers.host, stem + ".o");
+  };
+  if (input.host.empty()) return compiled();
+  const CacheEntry entry = runs_.entry("host_part.o", input.host, host_flags_);
+  if (std::optional<Pass> kept = runs_.kept(entry)) return std::move(*kept);
+  Pass pass = compiled();
+  if (pass.ok && pass.said.empty() && input.unchanged()) runs_.keep(entry, pass);
+  return pass;
 }
 
 std::vector<Driver::Pass> Driver::compile_for_device(const std::string& stem,
@@ -427,8 +466,11 @@ Driver::Compiled Driver::compile(const std::string& file, const fs::path& source
         find_mismatches(printable(passes.host.said), whole.path, student.compiled, generated);
     if (found.unclosed) {
       // The compiler is lost behind the end of the file: the file alone gives better errors.
-      const Input file_alone = {student.compiled, student.inputs, student.compiled,
-                                [student] { return student.unchanged(); }};
+      const Input file_alone = {student.compiled,
+                                student.inputs,
+                                student.compiled,
+                                [student] { return student.unchanged(); },
+                                {}};
       Passes alone = start_passes(stem_of(file), compiled.headers, file_alone);
       if (!alone.host.ok) passes = std::move(alone);
     }

@@ -108,6 +108,16 @@ std::size_t body_end(Text code, std::size_t open) {
   return Text::npos;
 }
 
+/// Whether a declaration may be a lambda's: a [ that stands behind no name and no closing bracket, as
+/// that of an array does, T (&tile)[ROWS][COLS].
+bool may_capture(Text declared) {
+  for (std::size_t at = declared.find('['); at != Text::npos; at = declared.find('[', at + 1)) {
+    const char before = at == 0 ? ' ' : declared[at - 1];
+    if (!is_word(before) && before != ')' && before != ']') return true;
+  }
+  return has_word(declared, "return");
+}
+
 struct Body {
   enum class Kind { none, found, unclear } kind = Kind::none;
   std::size_t begin = 0, end = 0;  ///< with its braces
@@ -135,7 +145,7 @@ Body body_of_declaration(Text code, std::size_t at) {
                                   Text("auto"), Text("decltype")};
     const bool host = std::any_of(words.begin(), words.end(),
                                   [&](Text word) { return has_word(declared, word); });
-    if (!parameters || host || declared.find_first_of("[]") != Text::npos) return {};
+    if (!parameters || host || may_capture(declared)) return {};
     const std::size_t end = body_end(code, i);
     if (end == Text::npos) return {Body::Kind::unclear, 0, 0};
     return {Body::Kind::found, i, end};

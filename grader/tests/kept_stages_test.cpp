@@ -181,6 +181,10 @@ TEST_CASE("the host's part of a source is without what the device alone has") {
   same(
       "__global__ void __launch_bounds__(N > 1 ? 64 : 32) k() {\n#if A\n x{};\n#else\n y();\n#endif\n}",
       "__global__ void __launch_bounds__(N > 1 ? 64 : 32) k() {}");
+  same("template <int N> __device__ void d(int (&t)[N][N + 1], int to[]) { to[0] = t[0][1]; }" +
+           host,
+       "template <int N> __device__ void d(int (&t)[N][N + 1], int to[]) { to[0] = t[1][0]; }" +
+           host);
   same("template <int N> __global__ void k(); int a = 1;",
        "template <int N> __global__ void k(); int a = 1; // b");
 
@@ -195,6 +199,10 @@ TEST_CASE("the host's part of a source is without what the device alone has") {
   differ("__device__ const int n{1};", "__device__ const int n{2};");
   differ("auto l = [=] __device__ (int i) { return i + a; };",
          "auto l = [=] __device__ (int i) { return i + b; };");
+  differ("void h() { f(1, [=] __device__ (int i) { return i + a; }); }",
+         "void h() { f(1, [=] __device__ (int i) { return i + b; }); }");
+  differ("void h() { return [=] __device__ (int i) { return i + a; }; }",
+         "void h() { return [=] __device__ (int i) { return i + b; }; }");
   differ("struct S { __device__ void d() {} int a; };",
          "struct S { __device__ void d() {} long a; };");
   // Where lines matter, or where a body ends cannot be told.

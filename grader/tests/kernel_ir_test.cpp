@@ -21,7 +21,7 @@ using grader::test::two_kernels;
 
 namespace {
 
-std::vector<std::string> texts(const FixtureProject& project, unsigned optimisers) {
+SourceUnit unit_of(const FixtureProject& project, unsigned optimisers) {
   const Workplace place{project.root(), project.root() / "build",
                         project.root() / "build/lib/libsimgpu_cudart_remote.a"};
   BuildOptions options;
@@ -32,8 +32,13 @@ std::vector<std::string> texts(const FixtureProject& project, unsigned optimiser
       [](const std::string& file) { return std::filesystem::path("lab6_fixture") / file; },
       options);
   REQUIRE(build.units.size() == 1);
-  REQUIRE(build.units.front().built());
-  return build.units.front().ptx;
+  return build.units.front();
+}
+
+std::vector<std::string> texts(const FixtureProject& project, unsigned optimisers) {
+  const SourceUnit unit = unit_of(project, optimisers);
+  REQUIRE(unit.built());
+  return unit.ptx;
 }
 
 bool has(const std::string& text, const std::string& word) {
@@ -59,11 +64,11 @@ std::string body(const std::string& text, const std::string& kernel) {
   return code;
 }
 
-/// The modules of kernels that the cache holds.
-std::set<std::string> kept(const FixtureProject& project) {
+/// What the cache holds: the modules of kernels, or something else.
+std::set<std::string> kept(const FixtureProject& project, const std::string& what = ".kernel.ptx") {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(project.root() / "build/cache"))
-    if (has(entry.path().filename().string(), ".kernel.ptx")) names.insert(entry.path().filename());
+    if (has(entry.path().filename().string(), what)) names.insert(entry.path().filename());
   return names;
 }
 
@@ -205,6 +210,33 @@ TEST_CASE("a change of a kernel, or of what it calls, is one of its module alone
   CHECK(after("int lane;", "int lane = 0;") <= 1);
   CHECK(after("tile[threadIdx.x] = helper", "tile[threadIdx.x]  = helper") ==
         1);  // columns are told
+}
+
+TEST_CASE("the host's object is made again if its part has changed, or kernels may differ for it") {
+  const FixtureProject project;
+  const auto objects = [&](std::string text, const std::string& what, const std::string& instead,
+                           unsigned optimisers = 2) {
+    text.replace(text.find(what), what.size(), instead);
+    project.write_source(text);
+    texts(project, optimisers);
+    return kept(project, ".host.o").size();
+  };
+  const std::string source = two_kernels("");
+  CHECK(objects(source, "T(1)", "T(1)") == 1);
+  CHECK(objects(source, "T(1)", "T(3)") == 1);
+  CHECK(objects(source, "T(2)", "\n // lower down\n T(2)") == 1);
+  CHECK(objects(source, "if (c.rows && c.cols) of_first", "if (c.rows) of_first") == 2);
+  CHECK(objects(source, "T(1)", "T(4)", 0) == 3);  // as a stranger's
+  const std::string two =
+      source.substr(0, source.find("c(0, 0) = T(1);")) +
+      "\n#ifdef __CUDA_ARCH__\nc(0, 0) = T(1);\n#else\nc(0, 0) = T(2);\n#endif\n" +
+      source.substr(source.find("c(0, 0) = T(1);") + 15);
+  CHECK(objects(two, "T(1)", "T(1)") == 4);
+  CHECK(objects(two, "T(1)", "T(3)") == 5);
+  std::string wrong = two;
+  wrong.replace(wrong.rfind("T(2);\n#endif"), 5, "T(unknown);");
+  project.write_source(wrong);
+  CHECK(unit_of(project, 2).status == BuildStatus::compile_error);
 }
 
 TEST_CASE("kernels that share a variable are one module: of two, each would have its own") {

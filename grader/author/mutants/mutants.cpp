@@ -248,18 +248,27 @@ bool as_expected(const Task& task, int status) {
          std::find(task.expect.begin(), task.expect.end(), task.got) != task.expect.end();
 }
 
+/// Where a thread has its tasks graded, one after the other: what is compiled names its file, so in a
+/// folder of their own none would find the host's part that another has compiled and linked.
+struct Desk {
+  const Workplace& place;
+  Scratch scratch;
+  explicit Desk(const Workplace& at) : place(at), scratch(at.build / "tmp") {}
+};
+
 /// Grades the solution with `source` in the place of `file` in a child, in one type or in all ("")
 /// and fills in what came of it.
 void grade_one(Task& task, const std::string& type, const std::string& file,
-               const std::string& source, const Workplace& place) {
-  const Scratch scratch(place.build / "tmp");
-  const fs::path result = scratch.path() / "result.json";
-  make_folder(scratch.path() / task.lab->name);
+               const std::string& source, const Desk& desk) {
+  const Workplace& place = desk.place;
+  const fs::path folder = desk.scratch.path() / task.lab->name, result = folder / "result.json";
+  fs::remove_all(folder);
+  make_folder(folder);
   for (const auto& name : task.lab->files())
-    write_file_atomically(scratch.path() / task.lab->name / name,
+    write_file_atomically(folder / name,
                           name == file ? source : read_solution(place, *task.lab, name));
-  const RunResult run =
-      run_process(grading(task, type, scratch.path(), result, place), std::chrono::seconds(900));
+  const RunResult run = run_process(grading(task, type, desk.scratch.path(), result, place),
+                                    std::chrono::seconds(900));
   task.processor += run.cpu_seconds;
   if (run.timed_out) {
     task.got = "no answer in 900 s";
@@ -305,23 +314,23 @@ std::string source_of(Task& task, std::string& file, const Workplace& place) {
   return staff::applied(mutant, read_solution(place, *task.lab, file));
 }
 
-void handle(Task& task, const Workplace& place, bool all_types) {
+void handle(Task& task, const Desk& desk, bool all_types) {
   const auto begin = std::chrono::steady_clock::now();
   try {
     std::string file;
-    const std::string source = source_of(task, file, place);
+    const std::string source = source_of(task, file, desk.place);
     if (task.stages.empty() && task.lab->files().size() > 1)
       task.stages = stages_in(*task.lab, file);
     if (const std::string type = telling_type(task); !type.empty() && !all_types)
-      grade_one(task, type, file, source, place);
+      grade_one(task, type, file, source, desk);
     if (!task.good) {
       task.headline.clear();
-      grade_one(task, "", file, source, place);
+      grade_one(task, "", file, source, desk);
     }
     if (task.got == "infra") {  // the machine failed, not the file
       std::cerr << task.id << " once more: " << task.headline;
       task.headline.clear();
-      grade_one(task, "", file, source, place);
+      grade_one(task, "", file, source, desk);
     }
   } catch (const std::exception& error) {
     task.good = false;
@@ -364,8 +373,9 @@ ExitCode mutants(const MutantOptions& options) {
   std::atomic<std::size_t> next{0};
   std::mutex printing;
   const auto work = [&] {
+    const Desk desk(place);
     for (std::size_t i = next++; i < tasks.size(); i = next++) {
-      handle(tasks[i], place, options.all_types);
+      handle(tasks[i], desk, options.all_types);
       const std::lock_guard<std::mutex> lock(printing);
       print(tasks[i], options.verbose);
     }

@@ -107,6 +107,15 @@ std::string folder_of_compiler(const std::string& program) {
 
 }  // namespace
 
+std::string digest_of_library(const fs::path& library) {
+  static std::mutex guard;
+  static std::map<std::string, std::string> known;
+  const std::lock_guard lock(guard);
+  auto& digest = known[library.string()];
+  if (digest.empty()) digest = sha256(read_file(library, 1u << 30));
+  return digest;
+}
+
 CompilerRuns::CompilerRuns(const Workplace& place, std::string identity,
                            const BuildOptions& options, CompilerLimits limits,
                            std::vector<std::string> environment)

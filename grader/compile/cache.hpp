@@ -95,6 +95,9 @@ class CompilerRuns {
   Scratch scratch_;  ///< boxed: in/ for what goes in, and a folder for each run's results
 };
 
+/// A hash of what runners are linked with, 2 MB: read once, however many labs a process builds.
+std::string digest_of_library(const std::filesystem::path& library);
+
 /// A student's file as it was read, and the name under which compilers see it.
 struct StudentFile {
   BuildStatus status = BuildStatus::built;  ///< built: it was read

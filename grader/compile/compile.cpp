@@ -556,7 +556,7 @@ bool Driver::link(Build& build, const std::vector<Compiled>& compiled) const {
   argv.insert(argv.end(), {options_.box ? "/lab/lib/" + place_.remote_library.filename().string()
                                         : place_.remote_library.string(),
                            "-pthread"});
-  inputs += entries.bytes + '\0' + read_file(place_.remote_library, 1u << 30);
+  inputs += entries.bytes + '\0' + digest_of_library(place_.remote_library);
   Pass linked;
   // Not for a stranger's: gold takes objects, like one with an .interp of its own, otherwise than ld.
   if (!toolchain_.quick_linker.empty() && !options_.hostile) {
@@ -577,7 +577,7 @@ bool Driver::link(Build& build, const std::vector<Compiled>& compiled) const {
 
 std::string Driver::host_of(const std::vector<Compiled>& compiled,
                             const std::string& entries) const {
-  std::string all = entries + '\0' + read_file(place_.remote_library, 1u << 30);
+  std::string all = entries + '\0' + digest_of_library(place_.remote_library);
   for (const Compiled& one : compiled)
     all += '\0' + host_part(one.student.source) + '\0' + one.student.beside;
   return runs_.entry("host", all, host_header_flags_).stem().string();

@@ -6,6 +6,7 @@
 //                where somebody edits and waits, kernel by kernel: only what has changed is
 //                optimised again (kernel_ir.hpp)
 //   host pass    clang -> object        both passes of all files run side by side
+//                where somebody edits kernels alone: the object that is there (Driver::host_pass)
 //   entries.cpp  generated from lab.toml: only launchers that the objects really define
 //   link         objects + entries + libsimgpu_cudart_remote.a -> runner
 //

@@ -315,6 +315,26 @@ void lanes_exit(BlockRun& run, Warp& w, std::uint32_t mask, std::uint32_t pc, co
       complete_barrier(run, id);
 }
 
+void let_leave(Warp& w) {
+  BlockRun& run = *w.run;
+  const std::vector<BasicBlock>& blocks = run.launch->program->blocks;
+  std::vector<Group> leaving;
+  for (std::uint32_t d = 0; d <= w.depth; ++d)
+    std::erase_if(w.frames[d].ready, [&](const Group& g) {
+      const BasicBlock& block = blocks[g.block];
+      if (!block.returns_at_once || block.end != End::exit) return false;
+      leaving.push_back(g);
+      return true;
+    });
+  for (const Group& g : leaving) {
+    GuardCount& count = run.worker->counters.blocks[g.block];
+    ++count.executed;
+    count.lanes += static_cast<std::uint32_t>(std::popcount(g.mask));
+    w.clock += blocks[g.block].instructions;
+    lanes_exit(run, w, g.mask, blocks[g.block].pc, g, blocks[g.block]);
+  }
+}
+
 void arrive_at_barrier(Warp& w, std::uint32_t id, std::uint32_t count, std::uint32_t pc) {
   BlockRun& run = *w.run;
   if (!exists(run, w, id, count, pc, w.mask)) return;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/simgpu/exec/async_proxy.hpp"
+#include "common/simgpu/exec/barriers.hpp"
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/exec/memory_ops.hpp"
 
@@ -76,6 +77,7 @@ check::WarpClock clock_in(const BlockRun& run, const Warp& w) {
 // ---- the cluster's barrier
 
 void op_cluster_arrive(Warp& w, const Op& op) {
+  if (w.mask != w.live()) let_leave(w);
   if ((op.x & kWholeWarp) != 0 && w.mask != w.live()) report_part_of_warp(w, op);
   if (((w.cluster_arrived | w.cluster_passed) & w.mask) != 0)
     return stop_with(w, op.pc, w.mask,

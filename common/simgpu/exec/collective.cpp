@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "common/simgpu/exec/barriers.hpp"
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/exec/launch_run.hpp"
 #include "common/simgpu/exec/shuffle.hpp"
@@ -29,6 +30,7 @@ std::uint32_t members(Warp& w, const Op& op, std::string_view what) {
   const unsigned first = static_cast<unsigned>(std::countr_zero(w.mask));
   const std::uint32_t named = lanes_of<std::uint32_t>(w, op.d)[first];
   BlockRun& run = *w.run;
+  if ((named & w.live() & ~w.mask) != 0) let_leave(w);
   const std::uint32_t missing = named & w.launched & ~w.mask;
   if (run.launch->options.checks.barrier && (missing != 0 || (w.mask & ~named) != 0)) {
     const std::uint32_t odd = missing != 0 ? missing : w.mask & ~named;
@@ -37,8 +39,7 @@ std::uint32_t members(Warp& w, const Op& op, std::string_view what) {
     std::snprintf(text, sizeof text, "%.*s names the lanes 0x%08x of warp %u, but lane %d %s",
                   static_cast<int>(what.size()), what.data(), named, w.index, std::countr_zero(odd),
                   missing != 0 ? "is not there" : "executes it without being named");
-    // Lanes that have exited are forgiven on hardware; it is still not what the author meant only
-    // if they matter.
+    // Lanes that have exited are forgiven (PTX ISA: "all non-exited threads").
     if (missing == 0 || (missing & ~w.exited) != 0)
       add_finding(run, FindingKind::divergent_barrier, op.pc, UINT32_MAX, at, std::nullopt, text);
   }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "common/simgpu/exec/async_proxy.hpp"
+#include "common/simgpu/exec/barriers.hpp"
 #include "common/simgpu/exec/cluster.hpp"
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/exec/memory_ops.hpp"
@@ -141,6 +142,7 @@ bool overwrites_async_read(BlockRun& run, const Warp& w, unsigned lane, std::uin
 }
 
 void op_set_registers(Warp& w, const Op& op) {
+  if (w.mask != w.live()) let_leave(w);
   if (w.mask != w.live()) report_part_of_warp(w, op);
   w.registers = op.slot;
   w.registers_pc = op.pc;

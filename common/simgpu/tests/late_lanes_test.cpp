@@ -67,6 +67,33 @@ TEST_CASE("a lane that looks at a flag is waited for", "[engine][waiting]") {
   for (unsigned i = 0; i < 32; ++i) CHECK(met.out[i] == 7);
 }
 
+TEST_CASE("lanes that have returned may be named", "[engine][waiting]") {
+  // "if (i >= n) return;", then everything that takes a mask, with all lanes in it.
+  const std::string guard = "setp.gt.u32 %p1, %r1, 51; @%p1 bra DONE; setp.eq.u32 %p2, %r1, %r1;\n",
+                    then = "bar.warp.sync 0xffffffff; st.global.u32 [%rd3], %r12;\nDONE:\n";
+  const auto first_lane = [](const Result& r) { return r.out[32]; };
+  const Result voted = run(guard + "vote.sync.ballot.b32 %r12, %p2, 0xffffffff;" + then, 1, 64);
+  CHECK(to_text(voted.report.findings) == "");
+  CHECK(first_lane(voted) == 0xfffff);
+  const Result all = run(
+      guard + "vote.sync.all.pred %p3, %p2, 0xffffffff; selp.u32 %r12, 5, 6, %p3;" + then, 1, 64);
+  CHECK(to_text(all.report.findings) == "");
+  CHECK(first_lane(all) == 5);
+  const Result shuffled =
+      run(guard + "shfl.sync.idx.b32 %r12, %r1, 3, 31, 0xffffffff;" + then, 1, 64);
+  CHECK(to_text(shuffled.report.findings) == "");
+  CHECK(first_lane(shuffled) == 35);
+  const Result matched = run(guard + "match.any.sync.b32 %r12, %r7, 0xffffffff;" + then, 1, 64);
+  CHECK(to_text(matched.report.findings) == "");
+  CHECK(first_lane(matched) == 0xfffff);
+  // Lanes that are elsewhere and do not return at once are missed as before.
+  const Result missed =
+      run("setp.gt.u32 %p1, %r1, 51; @%p1 bra ELSE; bar.warp.sync 0xffffffff; bra DONE;\n"
+          "ELSE: bar.warp.sync 0xffffffff;\nDONE:\n",
+          1, 64);
+  CHECK(of_kind(missed.report, FindingKind::divergent_barrier).size() == 1);
+}
+
 TEST_CASE("lanes that nobody can wait for go on without the others, and that is told",
           "[engine][waiting]") {
   // Lane 0 waits for a flag that the other lanes raise behind the shuffle: a deadlock on a GPU.

@@ -25,8 +25,8 @@ typedef host_execution_policy host_system_tag;
 namespace detail {
 
 template <typename... T>
-using policy_for = std::conditional_t<(is_on_device<T>::value || ...), device_execution_policy,
-                                      host_execution_policy>;
+using policy_for =
+    std::conditional_t<runs_on_device<T...>, device_execution_policy, host_execution_policy>;
 template <typename T>
 constexpr bool is_policy = std::is_same<std::decay_t<T>, device_execution_policy>::value ||
                            std::is_same<std::decay_t<T>, host_execution_policy>::value;
@@ -251,7 +251,7 @@ Out copy_if(__SIMGPU_HOST, It first, It last, Out out, F keep) {
 template <typename It, typename Out>
 Out copy_n(It first, std::size_t n, Out out) {
   constexpr bool from_device = is_on_device<It>::value, to_device = is_on_device<Out>::value;
-  if constexpr (from_device && to_device) {
+  if constexpr (to_device && (from_device || is_nowhere<It>::value)) {
     map1(device, first, n, out, identity<>());
     return out + static_cast<std::ptrdiff_t>(n);
   } else if constexpr (from_device) {

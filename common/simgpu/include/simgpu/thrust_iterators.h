@@ -52,6 +52,36 @@ struct is_on_device<permutation_iterator<E, M>>
 template <typename It>
 struct is_on_device<reverse_iterator<It>> : is_on_device<It> {};
 
+/// Iterators that compute all that they show are nowhere: they go where the others of a call are, and to the device if
+/// there are no others.
+template <typename T>
+struct is_nowhere : std::false_type {};
+template <typename T>
+struct is_nowhere<counting_iterator<T>> : std::true_type {};
+template <typename T>
+struct is_nowhere<constant_iterator<T>> : std::true_type {};
+template <typename F, typename It, typename Value>
+struct is_nowhere<transform_iterator<F, It, Value>> : is_nowhere<It> {};
+template <typename... It>
+struct is_nowhere<zip_iterator<tuple<It...>>> : std::bool_constant<(is_nowhere<It>::value && ...)> {
+};
+template <typename E, typename M>
+struct is_nowhere<permutation_iterator<E, M>>
+    : std::bool_constant<is_nowhere<E>::value && is_nowhere<M>::value> {};
+template <typename It>
+struct is_nowhere<reverse_iterator<It>> : is_nowhere<It> {};
+
+template <typename T, typename = void>
+struct is_iterator : std::is_pointer<T> {};
+template <typename T>
+struct is_iterator<T, std::void_t<typename T::iterator_category>> : std::true_type {};
+template <typename T>
+constexpr bool is_on_host =
+    is_iterator<T>::value && !is_on_device<T>::value && !is_nowhere<T>::value;
+template <typename... T>
+constexpr bool runs_on_device = (is_on_device<T>::value || ...) ||
+                                ((is_nowhere<T>::value || ...) && !(is_on_host<T> || ...));
+
 /// What a kernel can use of an iterator.
 template <typename T>
 T* reach(const device_ptr<T>& p) {
@@ -103,8 +133,14 @@ struct indexed_iterator {
 
 template <typename It>
 using element_of = typename std::iterator_traits<It>::value_type;
+/// What a function object gives, also one that only the device may call: a host asks for the type alone, and what runs
+/// on both sides may name what runs on either.
+template <typename F, typename T>
+__SIMGPU_THRUST inline auto called_with(F& f, T&& value) {
+  return f(static_cast<T&&>(value));
+}
 template <typename F, typename It>
-using transformed = std::decay_t<std::invoke_result_t<F, element_of<It>>>;
+using transformed = decltype(called_with(std::declval<F&>(), std::declval<element_of<It>>()));
 
 /// A function object in an iterator: iterators are assigned, lambdas cannot be.
 template <typename F>

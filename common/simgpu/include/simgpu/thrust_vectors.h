@@ -283,17 +283,37 @@ void device_free(const device_ptr<T>& p) {
 
 // ---- iterators without memory
 
-template <typename T>
+template <typename T, typename Self>
 struct made_iterator {
   typedef std::random_access_iterator_tag iterator_category;
   typedef std::decay_t<T> value_type;
   typedef std::ptrdiff_t difference_type;
   typedef const value_type* pointer;
   typedef value_type reference;
+
+  __SIMGPU_THRUST Self operator-(std::ptrdiff_t n) const { return self() + -n; }
+  __SIMGPU_THRUST friend Self operator+(std::ptrdiff_t n, const Self& it) { return it + n; }
+  __SIMGPU_THRUST Self& operator+=(std::ptrdiff_t n) { return self() = self() + n; }
+  __SIMGPU_THRUST Self& operator-=(std::ptrdiff_t n) { return self() = self() + -n; }
+  __SIMGPU_THRUST Self& operator++() { return *this += 1; }
+  __SIMGPU_THRUST Self& operator--() { return *this += -1; }
+  __SIMGPU_THRUST Self operator++(int) {
+    const Self before = self();
+    ++*this;
+    return before;
+  }
+  __SIMGPU_THRUST bool operator==(const Self& o) const { return self() - o == 0; }
+  __SIMGPU_THRUST bool operator!=(const Self& o) const { return self() - o != 0; }
+  __SIMGPU_THRUST bool operator<(const Self& o) const { return self() - o < 0; }
+
+ private:
+  __SIMGPU_THRUST const Self& self() const { return static_cast<const Self&>(*this); }
+  __SIMGPU_THRUST Self& self() { return static_cast<Self&>(*this); }
 };
 template <typename T>
-class counting_iterator : public made_iterator<T> {
+class counting_iterator : public made_iterator<T, counting_iterator<T>> {
  public:
+  using made_iterator<T, counting_iterator<T>>::operator-;
   __SIMGPU_THRUST explicit counting_iterator(T at = T()) : at_(at) {}
   __SIMGPU_THRUST T operator*() const { return at_; }
   __SIMGPU_THRUST T operator[](std::ptrdiff_t i) const { return static_cast<T>(at_ + i); }
@@ -303,16 +323,14 @@ class counting_iterator : public made_iterator<T> {
   __SIMGPU_THRUST std::ptrdiff_t operator-(const counting_iterator& o) const {
     return static_cast<std::ptrdiff_t>(at_) - static_cast<std::ptrdiff_t>(o.at_);
   }
-  __SIMGPU_THRUST counting_iterator& operator++() { return ++at_, *this; }
-  __SIMGPU_THRUST bool operator==(const counting_iterator& o) const { return at_ == o.at_; }
-  __SIMGPU_THRUST bool operator!=(const counting_iterator& o) const { return at_ != o.at_; }
 
  private:
   T at_;
 };
 template <typename T>
-class constant_iterator : public made_iterator<T> {
+class constant_iterator : public made_iterator<T, constant_iterator<T>> {
  public:
+  using made_iterator<T, constant_iterator<T>>::operator-;
   __SIMGPU_THRUST explicit constant_iterator(T value, std::ptrdiff_t at = 0)
       : value_(value), at_(at) {}
   __SIMGPU_THRUST T operator*() const { return value_; }
@@ -321,9 +339,6 @@ class constant_iterator : public made_iterator<T> {
     return constant_iterator(value_, at_ + n);
   }
   __SIMGPU_THRUST std::ptrdiff_t operator-(const constant_iterator& o) const { return at_ - o.at_; }
-  __SIMGPU_THRUST constant_iterator& operator++() { return ++at_, *this; }
-  __SIMGPU_THRUST bool operator==(const constant_iterator& o) const { return at_ == o.at_; }
-  __SIMGPU_THRUST bool operator!=(const constant_iterator& o) const { return at_ != o.at_; }
 
  private:
   T value_;

@@ -202,6 +202,163 @@ struct f_is_partitioned {
   }
 };
 
+struct f_fill_n {
+  template <typename P, typename It, typename N, typename T>
+  It operator()(P p, It first, N n, const T& value) const {
+    const It last = first + static_cast<std::ptrdiff_t>(n);
+    f_fill()(p, first, last, value);
+    return last;
+  }
+};
+struct f_generate_n {
+  template <typename P, typename It, typename N, typename F>
+  It operator()(P p, It first, N n, F f) const {
+    const It last = first + static_cast<std::ptrdiff_t>(n);
+    f_generate()(p, first, last, f);
+    return last;
+  }
+};
+struct f_replace_copy_if {
+  template <typename P, typename It, typename Out, typename F, typename T>
+  Out operator()(P p, It first, It last, Out out, F f, const T& now) const {
+    map1(p, first, length(first, last), out, [f, now] __SIMGPU_EITHER(value_of<It> v) mutable {
+      return f(v) ? static_cast<value_of<It>>(now) : v;
+    });
+    return out + (last - first);
+  }
+};
+struct f_replace_copy {
+  template <typename P, typename It, typename Out, typename T>
+  Out operator()(P p, It first, It last, Out out, const T& before, const T& now) const {
+    return f_replace_copy_if()(
+        p, first, last, out,
+        [before] __SIMGPU_EITHER(const value_of<It>& v) { return v == before; }, now);
+  }
+};
+struct f_remove_copy {
+  template <typename P, typename It, typename Out, typename T>
+  Out operator()(P p, It first, It last, Out out, const T& value) const {
+    return f_remove_copy_if()(
+        p, first, last, out, [value] __SIMGPU_EITHER(const value_of<It>& v) { return v == value; });
+  }
+};
+struct f_reverse_copy {
+  template <typename P, typename It, typename Out>
+  Out operator()(P p, It first, It last, Out out) const {
+    const auto from = reach_for(p, first);
+    const auto to = reach_for(p, out);
+    const std::ptrdiff_t n = last - first;
+    spread(p, static_cast<std::size_t>(n), [=] __SIMGPU_EITHER(std::ptrdiff_t i) mutable {
+      const value_of<It> value = from[n - 1 - i];
+      put(to, i, value);
+    });
+    return out + n;
+  }
+};
+struct f_gather_if {
+  template <typename P, typename Map, typename S, typename In, typename Out,
+            typename F = identity<>>
+  Out operator()(P p, Map first, Map last, S stencil, In in, Out out, F f = F()) const {
+    const auto map = reach_for(p, first);
+    const auto asked = reach_for(p, stencil);
+    const auto from = reach_for(p, in);
+    const auto to = reach_for(p, out);
+    spread(p, length(first, last), [=] __SIMGPU_EITHER(std::ptrdiff_t i) mutable {
+      if (f(asked[i])) put(to, i, from[static_cast<std::ptrdiff_t>(map[i])]);
+    });
+    return out + (last - first);
+  }
+};
+struct f_find_if_not {
+  template <typename P, typename It, typename F>
+  It operator()(P p, It first, It last, F f) const {
+    const auto x = reach_for(p, first);
+    return first +
+           first_place(p, length(first, last), [=] __SIMGPU_EITHER(std::ptrdiff_t i) mutable {
+             return !static_cast<bool>(f(x[i]));
+           });
+  }
+};
+struct f_is_sorted_until {
+  template <typename P, typename It, typename Before = less<>>
+  It operator()(P p, It first, It last, Before before = Before()) const {
+    const std::size_t n = length(first, last);
+    if (n < 2) return last;
+    const auto x = reach_for(p, first);
+    return first + 1 + first_place(p, n - 1, [=] __SIMGPU_EITHER(std::ptrdiff_t i) mutable {
+             return static_cast<bool>(before(x[i + 1], x[i]));
+           });
+  }
+};
+/// Of each run of equal keys the first key and its value.
+struct f_unique_by_key_copy {
+  template <typename P, typename K, typename V, typename KeysOut, typename Out,
+            typename Equal = equal_to<>>
+  pair<KeysOut, Out> operator()(P p, K first, K last, V values, KeysOut keys_out, Out out,
+                                Equal equal = Equal()) const {
+    const auto keys = reach_for(p, first);
+    const auto from = reach_for(p, values);
+    const auto to_keys = reach_for(p, keys_out);
+    const auto to = reach_for(p, out);
+    const std::ptrdiff_t n = last - first;
+    const std::ptrdiff_t runs = alone(p, [=] __SIMGPU_EITHER() mutable {
+      std::ptrdiff_t k = 0;
+      for (std::ptrdiff_t i = 0; i < n;) {
+        const value_of<K> key = keys[i];
+        const value_of<V> value = from[i];
+        while (++i < n && equal(key, keys[i])) {
+        }
+        put(to_keys, k, key);
+        put(to, k++, value);
+      }
+      return k;
+    });
+    return {keys_out + runs, out + runs};
+  }
+};
+struct f_unique_by_key {
+  template <typename P, typename K, typename V, typename Equal = equal_to<>>
+  pair<K, V> operator()(P p, K first, K last, V values, Equal equal = Equal()) const {
+    return f_unique_by_key_copy()(p, first, last, values, first, values, equal);
+  }
+};
+struct f_unique_count {
+  template <typename P, typename It, typename Equal = equal_to<>>
+  std::ptrdiff_t operator()(P p, It first, It last, Equal equal = Equal()) const {
+    const auto x = reach_for(p, first);
+    const std::ptrdiff_t n = last - first;
+    return alone(p, [=] __SIMGPU_EITHER() mutable {
+      std::ptrdiff_t runs = n > 0;
+      for (std::ptrdiff_t i = 1; i < n; ++i) runs += !equal(x[i - 1], x[i]);
+      return runs;
+    });
+  }
+};
+struct f_mismatch {
+  template <typename P, typename A, typename B, typename Same = equal_to<>>
+  pair<A, B> operator()(P p, A first, A last, B other, Same same = Same()) const {
+    const auto a = reach_for(p, first);
+    const auto b = reach_for(p, other);
+    const std::ptrdiff_t where =
+        first_place(p, length(first, last),
+                    [=] __SIMGPU_EITHER(std::ptrdiff_t i) mutable { return !same(a[i], b[i]); });
+    return {first + where, other + where};
+  }
+};
+struct f_swap_ranges {
+  template <typename P, typename A, typename B>
+  B operator()(P p, A first, A last, B other) const {
+    const auto a = reach_for(p, first);
+    const auto b = reach_for(p, other);
+    spread(p, length(first, last), [=] __SIMGPU_EITHER(std::ptrdiff_t i) mutable {
+      const value_of<A> before = a[i];
+      put(a, i, value_of<B>(b[i]));
+      put(b, i, before);
+    });
+    return other + (last - first);
+  }
+};
+
 #undef __SIMGPU_EITHER
 
 }  // namespace detail
@@ -216,7 +373,43 @@ __SIMGPU_ALGORITHM(stable_partition, f_partition)
 __SIMGPU_ALGORITHM(partition_copy, f_partition_copy)
 __SIMGPU_ALGORITHM(stable_partition_copy, f_partition_copy)
 __SIMGPU_ALGORITHM(is_partitioned, f_is_partitioned)
+__SIMGPU_ALGORITHM(fill_n, f_fill_n)
+__SIMGPU_ALGORITHM(generate_n, f_generate_n)
+__SIMGPU_ALGORITHM(replace_copy, f_replace_copy)
+__SIMGPU_ALGORITHM(replace_copy_if, f_replace_copy_if)
+__SIMGPU_ALGORITHM(remove_copy, f_remove_copy)
+__SIMGPU_ALGORITHM(reverse_copy, f_reverse_copy)
+__SIMGPU_ALGORITHM(gather_if, f_gather_if)
+__SIMGPU_ALGORITHM(find_if_not, f_find_if_not)
+__SIMGPU_ALGORITHM(partition_point, f_find_if_not)
+__SIMGPU_ALGORITHM(is_sorted_until, f_is_sorted_until)
+__SIMGPU_ALGORITHM(unique_by_key, f_unique_by_key)
+__SIMGPU_ALGORITHM(unique_by_key_copy, f_unique_by_key_copy)
+__SIMGPU_ALGORITHM(unique_count, f_unique_count)
+__SIMGPU_ALGORITHM(mismatch, f_mismatch)
+__SIMGPU_ALGORITHM(swap_ranges, f_swap_ranges)
+__SIMGPU_ALGORITHM(uninitialized_fill, f_fill)
+__SIMGPU_ALGORITHM(uninitialized_fill_n, f_fill_n)
 #undef __SIMGPU_ALGORITHM
+
+template <typename... Arguments>
+decltype(auto) uninitialized_copy(Arguments... all) {
+  return thrust::copy(all...);
+}
+template <typename... Arguments>
+decltype(auto) uninitialized_copy_n(Arguments... all) {
+  return thrust::copy_n(all...);
+}
+template <typename T>
+device_ptr<T> device_new(const std::size_t n = 1) {
+  const device_ptr<T> p = device_malloc<T>(n);
+  thrust::fill_n(p, n, T());
+  return p;
+}
+template <typename T>
+void device_delete(const device_ptr<T>& p, std::size_t = 1) {
+  device_free(p);
+}
 
 }  // namespace thrust
 

@@ -5,6 +5,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
+#include <cuda/cmath>
 #include <cuda/functional>
 #include <cuda/latch>
 #include <cuda/ptx>
@@ -189,6 +190,10 @@ int main() {
   int winners = 0;
   for (int i = 0; i < 128; ++i) winners += out[i];
   std::printf("swaps: %s\n", m->most == 127 && m->owner == 9 && winners == 1 ? "ok" : "WRONG");
+  const bool is_right = cuda::isqrt(99u) == 9 && cuda::isqrt(100LL) == 10 &&
+                        cuda::is_power_of_two(64) && !cuda::is_power_of_two(65) &&
+                        cuda::next_power_of_two(65) == 128;
+  std::printf("arithmetic: %s\n", is_right ? "ok" : "WRONG");
   CHECK(cudaFree(in));
   CHECK(cudaFree(out));
   CHECK(cudaFree(m));

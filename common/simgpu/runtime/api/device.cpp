@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
 #include "common/simgpu/runtime/api/state.hpp"
 #include "common/simgpu/runtime/api/stream_order.hpp"
@@ -230,6 +231,24 @@ cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
   return cudaSuccess;
 }
 
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
+  SIMGPU_API_BEGIN;
+  if (!device || !id) return state.fail("cudaDeviceGetByPCIBusId", cudaErrorInvalidValue);
+  const std::string_view asked(id);
+  if (asked.find("00:00.0") == std::string_view::npos)
+    return bad_device(state, "cudaDeviceGetByPCIBusId");
+  *device = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaSetValidDevices(int* devices, int count) {
+  SIMGPU_API_BEGIN;
+  if (count < 0 || (count > 0 && !devices))
+    return state.fail("cudaSetValidDevices", cudaErrorInvalidValue);
+  for (int i = 0; i < count; ++i)
+    if (devices[i] != 0) return bad_device(state, "cudaSetValidDevices");
+  return cudaSuccess;
+}
+
 cudaError_t cudaThreadSynchronize() {
   return cudaDeviceSynchronize();
 }
@@ -317,6 +336,16 @@ cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer) {
   if (!can_access) return state.fail("cudaDeviceCanAccessPeer", cudaErrorInvalidValue);
   if (device != 0 || peer != 0) return bad_device(state, "cudaDeviceCanAccessPeer");
   *can_access = 0;
+  return cudaSuccess;
+}
+
+// Two devices are asked for; there is one.
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int, int) {
+  SIMGPU_API_BEGIN;
+  if (!value) return state.fail("cudaDeviceGetP2PAttribute", cudaErrorInvalidValue);
+  return bad_device(state, "cudaDeviceGetP2PAttribute");
+}
+cudaError_t cudaCtxResetPersistingL2Cache() {
   return cudaSuccess;
 }
 

@@ -543,14 +543,30 @@ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t 
   state.goes_to(stream, "cudaMemcpy3DAsync");
   return copy_volume(state, "cudaMemcpy3DAsync", parameters);
 }
+namespace {
+
+cudaError_t fill_volume(State& state, const char* call, const cudaPitchedPtr& ptr, int value,
+                        const cudaExtent& extent) {
+  for (std::size_t z = 0; z < extent.depth; ++z)
+    if (const cudaError_t error =
+            run_fill(state, call, slice(ptr, {}, z), ptr.pitch, value, extent.width, extent.height))
+      return error;
+  return cudaSuccess;
+}
+
+}  // namespace
+
 cudaError_t cudaMemset3D(cudaPitchedPtr ptr, int value, cudaExtent extent) {
   SIMGPU_API_BEGIN;
   state.goes_to(cudaStreamLegacy, "cudaMemset3D");
-  for (std::size_t z = 0; z < extent.depth; ++z)
-    if (const cudaError_t error = run_fill(state, "cudaMemset3D", slice(ptr, {}, z), ptr.pitch,
-                                           value, extent.width, extent.height))
-      return error;
-  return cudaSuccess;
+  return fill_volume(state, "cudaMemset3D", ptr, value, extent);
+}
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr ptr, int value, cudaExtent extent,
+                              cudaStream_t stream) {
+  SIMGPU_API_BEGIN;
+  if (!is_stream(stream)) return bad_stream(state, "cudaMemset3DAsync");
+  state.goes_to(stream, "cudaMemset3DAsync");
+  return fill_volume(state, "cudaMemset3DAsync", ptr, value, extent);
 }
 
 // ---- symbols

@@ -163,6 +163,31 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
   return cudaSuccess;
 }
 
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
+  SIMGPU_API_BEGIN;
+  if (!is_stream(stream)) return bad_stream(state, "cudaStreamGetDevice");
+  if (!device) return state.fail("cudaStreamGetDevice", cudaErrorInvalidValue);
+  *device = 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  SIMGPU_API_BEGIN;
+  if (!is_stream(stream)) return bad_stream(state, "cudaStreamIsCapturing");
+  if (!status) return state.fail("cudaStreamIsCapturing", cudaErrorInvalidValue);
+  *status = cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
+
+// What stays in a cache, or how the host waits, changes nothing here.
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID,
+                                   const cudaStreamAttrValue* value) {
+  SIMGPU_API_BEGIN;
+  if (!is_stream(stream)) return bad_stream(state, "cudaStreamSetAttribute");
+  if (!value) return state.fail("cudaStreamSetAttribute", cudaErrorInvalidValue);
+  return cudaSuccess;
+}
+
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   SIMGPU_API_BEGIN;
   if (least) *least = kLeastPriority;

@@ -22,6 +22,9 @@ constexpr const char* kOneDevice = "there is one simulated device";
 cudaError_t cudaDeviceEnablePeerAccess(int, unsigned int) {
   return refuse("cudaDeviceEnablePeerAccess", kOneDevice);
 }
+cudaError_t cudaDeviceDisablePeerAccess(int) {
+  return refuse("cudaDeviceDisablePeerAccess", kOneDevice);
+}
 cudaError_t cudaMemcpyPeer(void*, int, const void*, int, size_t) {
   return refuse("cudaMemcpyPeer", kOneDevice);
 }

@@ -275,6 +275,9 @@ cudaError_t cudaFree(void* ptr) {
   if (const cudaError_t error = state.synchronize("cudaFree")) return error;
   StreamOrder::get().host_waits_for_all();
   if (!ptr || state.mapped.release(state.backend(), ptr, Mapping::managed)) return cudaSuccess;
+  if (state.mapped.kind_of(ptr) == Mapping::pinned)
+    return state.fail("cudaFree", cudaErrorInvalidValue,
+                      "it is page-locked memory of the host: cudaFreeHost() gives it back");
   return state.done("cudaFree", state.backend().release(device_ptr(ptr)));
 }
 

@@ -13,5 +13,6 @@
 #include "thread/thread_operators.cuh"
 #include "util/absent.cuh"
 #include "util/util_ptx.cuh"
+#include "util_allocator.cuh"
 #include "warp/warp_reduce.cuh"
 #include "warp/warp_scan.cuh"

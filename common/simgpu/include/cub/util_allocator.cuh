@@ -3,6 +3,7 @@
 #pragma GCC system_header
 
 #include "util/util_ptx.cuh"
+#include "util_debug.cuh"
 
 namespace cub {
 struct CachingDeviceAllocator {

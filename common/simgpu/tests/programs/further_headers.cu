@@ -165,6 +165,11 @@ int main() {
   yes(status == cudaStreamCaptureStatusNone, "no capture");
   CHECK(cudaStreamDestroy(stream));
   CHECK(cudaFree(out));
+  int* pinned = nullptr;
+  CubDebugExit(cudaMallocHost(&pinned, sizeof *pinned));
+  yes(CubDebug(cudaFree(pinned)) == cudaErrorInvalidValue && cudaGetLastError() == cudaSuccess,
+      "page-locked memory is the host's");
+  CubDebugExit(cudaFreeHost(pinned));
   const auto p = thrust::device_new<int>(3);
   thrust::device_delete(p);
 }

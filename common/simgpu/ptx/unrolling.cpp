@@ -100,10 +100,14 @@ std::vector<bool> differing(const Function& function) {
   return differs;
 }
 
-/// A block that ends with a branch to its own begin, taken for one more turn.
+/// A block that ends with a branch to its own begin, taken for one more turn. Or with one out of the loop, and one back to
+/// the begin behind it: clang writes both, ptxas makes no difference.
 struct Loop {
-  std::uint32_t begin = 0, end = 0;  ///< instructions [begin, end); the branch is the last
+  std::uint32_t begin = 0, end = 0;  ///< instructions [begin, end), with the branches
+  std::uint32_t branch = 0;          ///< the one that depends on the condition
+  std::uint32_t exit = 0;            ///< where it goes on behind the loop
   std::uint32_t counter = 0, condition = 0;
+  bool until = false;  ///< there is a turn if the condition does not hold
   std::int64_t step = 0;
   Operand bound;  ///< register or number
   Type type = Type::none;
@@ -133,9 +137,21 @@ class Unroller {
   std::optional<Loop> find(const BasicBlock& block) const {
     const std::vector<Instruction>& body = function_.body;
     const Instruction& last = body[block.end - 1];
-    if (last.op != Opcode::bra || last.guard == UINT32_MAX || last.operands[0].index != block.begin)
+    if (last.op != Opcode::bra || last.guard == UINT32_MAX) return {};
+    Loop loop;
+    loop.begin = block.begin;
+    loop.branch = block.end - 1;
+    loop.condition = last.guard;
+    if (last.operands[0].index == block.begin) {
+      loop.end = loop.exit = block.end;
+      loop.until = last.guard_negated;
+    } else if (goes_back(block)) {
+      loop.end = block.end + 1;
+      loop.exit = last.operands[0].index;
+      loop.until = !last.guard_negated;
+    } else {
       return {};
-    Loop loop{block.begin, block.end, 0, last.guard, 0, {}, Type::none, false};
+    }
     unsigned length = 0;
     const Instruction* compared = nullptr;
     for (std::uint32_t i = block.begin; i < block.end; ++i) {
@@ -148,9 +164,16 @@ class Unroller {
       if ((reads && &body[i] != &last) || (writes && std::exchange(compared, &body[i]) != nullptr))
         return {};
     }
-    return compared != nullptr && counts(*compared, last.guard_negated, &loop)
-               ? std::optional<Loop>(loop)
-               : std::nullopt;
+    return compared != nullptr && counts(*compared, &loop) ? std::optional<Loop>(loop)
+                                                           : std::nullopt;
+  }
+
+  /// Whether nothing stands behind `block` but a branch to its begin.
+  bool goes_back(const BasicBlock& block) const {
+    if (block.end >= function_.body.size()) return false;
+    const Instruction& back = function_.body[block.end];
+    return back.op == Opcode::bra && back.guard == UINT32_MAX &&
+           back.operands[0].index == block.begin;
   }
 
   /// The instructions of the loop that write `reg`: how many, and the last.
@@ -168,11 +191,16 @@ class Unroller {
   }
 
   /// Whether the comparison says that a counter has not reached its bound.
-  bool counts(const Instruction& compare, bool negated, Loop* loop) const {
-    if (compare.op != Opcode::setp || compare.guard != UINT32_MAX || negated ||
+  bool counts(const Instruction& compare, Loop* loop) const {
+    if (compare.op != Opcode::setp || compare.guard != UINT32_MAX ||
         compare.operands.size() != 3 || compare.operands[0].index2 != UINT32_MAX)
       return false;
-    const Operand &counter = compare.operands[1], &bound = compare.operands[2];
+    const Compare holds = loop->until ? opposite(compare.mod.compare) : compare.mod.compare;
+    return counts_to(compare, compare.operands[1], compare.operands[2], holds, loop) ||
+           counts_to(compare, compare.operands[2], compare.operands[1], mirrored(holds), loop);
+  }
+  bool counts_to(const Instruction& compare, const Operand& counter, const Operand& bound,
+                 Compare holds, Loop* loop) const {
     if (counter.kind != Operand::Kind::reg) return false;
     if (bound.kind != Operand::Kind::imm &&
         (bound.kind != Operand::Kind::reg || writers(*loop, bound.index).count != 0))
@@ -189,7 +217,39 @@ class Unroller {
     if (loop->step == 0 || loop->step < -INT32_MAX || loop->step > INT32_MAX ||
         size_of(compare.mod.type) != 4)
       return false;
-    return goes_towards_bound(compare.mod.compare, loop);
+    return goes_towards_bound(holds, loop);
+  }
+  /// What holds for b and a if `compare` does for a and b.
+  static Compare mirrored(Compare compare) {
+    switch (compare) {
+      case Compare::lt:
+        return Compare::gt;
+      case Compare::le:
+        return Compare::ge;
+      case Compare::gt:
+        return Compare::lt;
+      case Compare::ge:
+        return Compare::le;
+      default:
+        return compare;
+    }
+  }
+  /// What holds where `compare` does not.
+  static Compare opposite(Compare compare) {
+    switch (compare) {
+      case Compare::lt:
+        return Compare::ge;
+      case Compare::le:
+        return Compare::gt;
+      case Compare::gt:
+        return Compare::le;
+      case Compare::ge:
+        return Compare::lt;
+      case Compare::eq:
+        return Compare::ne;
+      default:
+        return Compare::eq;
+    }
   }
   /// The same by the comparison alone: it must hold as long as turns are left. Notes whether the bound is
   /// a turn's as well.
@@ -203,8 +263,8 @@ class Unroller {
       case Compare::ge:
         loop->or_equal = true;
         return up == (compare == Compare::le);
-      case Compare::ne:  // down to zero
-        return !up && loop->bound.kind == Operand::Kind::imm && loop->bound.bits == 0;
+      case Compare::ne:  // as long as it has not come to the bound, it is on its way there
+        return true;
       default:
         return false;
     }
@@ -230,7 +290,7 @@ class Unroller {
   /// An instruction of the loop's line.
   Instruction& emit(const Loop& loop, Opcode op, Type type, std::string_view text,
                     std::vector<Operand> operands) {
-    const Instruction& branch = function_.body[loop.end - 1];
+    const Instruction& branch = function_.body[loop.branch];
     Instruction& instruction = code_.emplace_back();
     instruction.op = op;
     instruction.mod.type = type;
@@ -277,7 +337,7 @@ class Unroller {
   void copy_turns(const Loop& loop, unsigned turns) {
     for (unsigned turn = 0; turn < turns; ++turn)
       code_.insert(code_.end(), function_.body.begin() + loop.begin,
-                   function_.body.begin() + loop.end - 1);
+                   function_.body.begin() + loop.branch);
   }
 
   /// The copies in front of a loop: four turns in a loop, two, and past the loop if none is left.
@@ -287,7 +347,7 @@ class Unroller {
     // The first turn is taken in any case.
     Instruction& first = emit(loop, Opcode::setp, Type::s32, "setp.eq.s32",
                               {reg(loop.condition), number(0), number(0)});
-    first.mod.compare = Compare::eq;
+    first.mod.compare = loop.until ? Compare::ne : Compare::eq;
     compare(loop, 4, enough, counter, bound);
     const std::size_t past_four = emit_branch(loop, enough, true);
     const std::size_t four = code_.size();
@@ -299,11 +359,16 @@ class Unroller {
     const std::size_t past_two = emit_branch(loop, enough, true);
     copy_turns(loop, 2);
     lead(past_two, code_.size());
-    const std::size_t past_all = emit_branch(loop, loop.condition, true);
+    const std::size_t past_all = emit_branch(loop, loop.condition, !loop.until);
     const std::size_t rest = code_.size();
     copy_turns(loop, 1);
-    lead(emit_branch(loop, loop.condition, false), rest);
+    lead(emit_branch(loop, loop.condition, loop.until), rest);
     lead(past_all, code_.size());
+    if (loop.exit == loop.end) return;
+    Operand out;
+    out.kind = Operand::Kind::label;
+    out.index = loop.exit;
+    emit(loop, Opcode::bra, Type::none, "bra", {out});
   }
 
   void write(const std::vector<Loop>& loops) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "common/simgpu/ptx/control_flow.hpp"
 #include "common/simgpu/ptx/opcodes.hpp"
@@ -44,15 +45,41 @@ bool is_simple(Opcode op) {
   }
 }
 
-/// About how many machine instructions it becomes; nothing if ptxas unrolls no loop with it.
-std::optional<unsigned> machine_length(const Instruction& instruction) {
-  const Modifiers& mod = instruction.mod;
-  const bool plain_access = (instruction.op == Opcode::ld || instruction.op == Opcode::st) &&
-                            !mod.is_volatile && mod.ordering == Ordering::none;
-  if (!plain_access && !is_simple(instruction.op)) return {};
-  const bool is_sum = instruction.op == Opcode::add || instruction.op == Opcode::sub;
-  return is_sum && size_of(mod.type) == 8 ? 2 : 1;
-}
+/// About how many machine instructions a stretch of code becomes.
+class MachineLength {
+ public:
+  /// False if ptxas unrolls no loop with it.
+  bool add(const Instruction& instruction) {
+    const Modifiers& mod = instruction.mod;
+    const bool plain_access = (instruction.op == Opcode::ld || instruction.op == Opcode::st) &&
+                              !mod.is_volatile && mod.ordering == Ordering::none;
+    if (!plain_access && !is_simple(instruction.op)) return false;
+    const bool is_sum = instruction.op == Opcode::add || instruction.op == Opcode::sub;
+    if (is_sum && size_of(mod.type) == 8)
+      so_far_ += takes_product(instruction);
+    else
+      ++so_far_;
+    if (instruction.op == Opcode::mul && mod.mul == MulMode::wide &&
+        instruction.operands[0].kind == Operand::Kind::reg)
+      products_.emplace_back(instruction.operands[0].index, false);
+    return true;
+  }
+  unsigned so_far() const { return so_far_; }
+
+ private:
+  /// Of a sum of 64 bits: two instructions. But an address plus an index times 4 is a single one: none more for the first
+  /// sum that takes a product, and one for each other.
+  unsigned takes_product(const Instruction& sum) {
+    for (auto& [reg, taken] : products_)
+      for (std::size_t i = 1; i < sum.operands.size(); ++i)
+        if (sum.operands[i].kind == Operand::Kind::reg && sum.operands[i].index == reg)
+          return std::exchange(taken, true) ? 1 : 0;
+    return 2;
+  }
+
+  unsigned so_far_ = 0;
+  std::vector<std::pair<std::uint32_t, bool>> products_;  ///< register, whether a sum has taken it
+};
 
 /// Registers that may differ between the lanes of a warp, by what they are computed from. Compilers' code settles
 /// in a few rounds; of text that does not, none is said to differ, and its loops stay as they are.
@@ -101,7 +128,7 @@ std::vector<bool> differing(const Function& function) {
 }
 
 /// A block that ends with a branch to its own begin, taken for one more turn. Or with one out of the loop, and one back to
-/// the begin behind it: clang writes both, ptxas makes no difference.
+/// the begin behind it: clang writes either for the same loop, nvcc's front end only the first.
 struct Loop {
   std::uint32_t begin = 0, end = 0;  ///< instructions [begin, end), with the branches
   std::uint32_t branch = 0;          ///< the one that depends on the condition
@@ -152,11 +179,10 @@ class Unroller {
     } else {
       return {};
     }
-    unsigned length = 0;
+    MachineLength length;
     const Instruction* compared = nullptr;
     for (std::uint32_t i = block.begin; i < block.end; ++i) {
-      const std::optional<unsigned> more = machine_length(body[i]);
-      if (!more || body[i].stays_rolled || (length += *more) > kLongestLoop) return {};
+      if (!length.add(body[i]) || body[i].stays_rolled || length.so_far() > kLongestLoop) return {};
       bool reads = false, writes = false;
       for_each_register(function_, body[i], [&](std::uint32_t reg, bool is_write) {
         (is_write ? writes : reads) |= reg == loop.condition;
@@ -192,8 +218,8 @@ class Unroller {
 
   /// Whether the comparison says that a counter has not reached its bound.
   bool counts(const Instruction& compare, Loop* loop) const {
-    if (compare.op != Opcode::setp || compare.guard != UINT32_MAX ||
-        compare.operands.size() != 3 || compare.operands[0].index2 != UINT32_MAX)
+    if (compare.op != Opcode::setp || compare.guard != UINT32_MAX || compare.operands.size() != 3 ||
+        compare.operands[0].index2 != UINT32_MAX)
       return false;
     const Compare holds = loop->until ? opposite(compare.mod.compare) : compare.mod.compare;
     return counts_to(compare, compare.operands[1], compare.operands[2], holds, loop) ||

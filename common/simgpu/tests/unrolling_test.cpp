@@ -14,6 +14,7 @@ struct Loop {
   std::string start = "mov.u32 %r2, 0;", step = "1", condition = "lt.s32 %p1, %r2, %r3";
   std::string pragma;  ///< at the head
   std::string more;    ///< in the body
+  std::string back = "@%p1 bra L;";
 };
 /// The turns of a warp's lower half and upper half.
 struct Turns {
@@ -37,7 +38,8 @@ std::uint64_t requests(const Loop& loop, Turns turns = {}) {
   add.s32 %r4, %r4, 1;
   )" + loop.more + "\nadd.s32 %r2, %r2, " +
                      loop.step + ";\nsetp." + loop.condition + R"(;
-  @%p1 bra L;
+  )" + loop.back + R"(
+X:
   st.global.u32 [%rd4], %r4;
   ret;
 }
@@ -77,6 +79,40 @@ TEST_CASE("loops that ptxas leaves as they are", "[counts]") {
   CHECK(requests({.more = times(37, "add.f32 %f2, %f1, %f1;")}) == 23);
   CHECK(requests({.more = times(44, "add.f32 %f2, %f1, %f1;")}) == 20);
   CHECK(requests({.step = "1; add.s32 %r2, %r2, 0"}) == 20);  // not one constant step
+}
+
+TEST_CASE("a loop that ends with a branch out of it, and one back", "[counts]") {
+  const std::string out = "@%p1 bra X; bra.uni L;";
+  CHECK(requests({.condition = "ge.s32 %p1, %r2, %r3", .back = out}) == 23);
+  CHECK(requests({.condition = "eq.s32 %p1, %r2, %r3", .back = out}) == 23);
+  CHECK(requests({.condition = "gt.s32 %p1, %r3, %r2", .back = "@!%p1 bra X; bra.uni L;"}) == 23);
+  CHECK(requests({.condition = "ge.s32 %p1, %r2, %r3", .back = "@!%p1 bra L;"}) == 23);
+  // Other code stands behind the loop than that where it goes on.
+  CHECK(requests({.condition = "ge.s32 %p1, %r2, %r3",
+                  .back = "@%p1 bra X; bra.uni L; ld.global.f32 %f1, [%rd2];"}) == 23);
+  CHECK(requests({.start = "neg.s32 %r2, %r3;", .condition = "eq.s32 %p1, %r2, 0", .back = out}) ==
+        23);
+  // Neither of the two leads back.
+  CHECK(requests({.condition = "ge.s32 %p1, %r2, %r3",
+                  .back = "@%p1 bra X; mov.u32 %r7, 0; bra.uni L;"}) == 20);
+}
+
+TEST_CASE("the bound on the left", "[counts]") {
+  CHECK(requests({.condition = "gt.s32 %p1, %r3, %r2"}) == 23);
+  CHECK(requests({.condition = "ne.s32 %p1, %r3, %r2"}) == 23);
+  CHECK(requests({.start = "mov.u32 %r2, 1;", .condition = "ge.s32 %p1, %r3, %r2"}) == 23);
+  CHECK(requests(
+            {.start = "shl.b32 %r2, %r3, 2;", .step = "-4", .condition = "lt.s32 %p1, 0, %r2"}) ==
+        23);
+}
+
+TEST_CASE("an address with an index is one instruction", "[counts]") {
+  const std::string index = "mul.wide.u32 %rd5, %r2, 4;", sum = "add.s64 %rd6, %rd2, %rd5;";
+  CHECK(requests({.more = times(19, index + sum)}) == 23);
+  CHECK(requests({.more = index + times(38, sum)}) == 23);
+  CHECK(requests({.more = times(20, sum)}) == 23);
+  CHECK(requests({.more = times(21, "add.s64 %rd6, %rd2, %rd2;")}) == 20);
+  CHECK(requests({.more = index + times(42, sum)}) == 20);
 }
 
 TEST_CASE("up and down, with and without the bound, at the ends of the range", "[counts]") {

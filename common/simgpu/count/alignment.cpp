@@ -1,6 +1,7 @@
 #include "common/simgpu/count/alignment.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <utility>
 
@@ -19,9 +20,7 @@ using Kind = ptx::Operand::Kind;
 
 constexpr std::uint32_t kNoSecond = UINT32_MAX;
 
-/// Zero bits at the end of the address of every shared variable the function uses; 0 for all
-/// others.
-std::vector<unsigned> place_shared(const ptx::Module& module, const Function& function) {
+std::vector<SharedPlace> place_shared(const ptx::Module& module, const Function& function) {
   // ptxas drops arrays that no instruction names.
   std::vector<bool> named(module.variables.size(), false);
   for (const Instruction& instruction : function.body)
@@ -37,19 +36,22 @@ std::vector<unsigned> place_shared(const ptx::Module& module, const Function& fu
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return std::pair(in_body(a), a) < std::pair(in_body(b), b);
   });
-  std::vector<unsigned> zeros(module.variables.size(), 0);
+  std::vector<SharedPlace> places(module.variables.size());
   std::uint64_t offset = 0;
+  std::uint32_t first = kNoSecond;
   for (const std::uint32_t v : order) {
     const Variable& variable = module.variables[v];
+    places[v].first = v;
     if (variable.is_extern) {
-      zeros[v] = kMostZeros;
+      places[v].zeros = kMostZeros;
       continue;
     }
     offset = (offset + variable.align - 1) / variable.align * variable.align;
-    zeros[v] = zeros_of(offset);
+    if (first == kNoSecond) first = v;
+    places[v] = {zeros_of(offset), first, offset};
     offset += variable.size;
   }
-  return zeros;
+  return places;
 }
 
 /// What is known of a register with both of these definitions.
@@ -228,8 +230,14 @@ void Alignment::add_multiples() {
 }
 
 ptx::Address Alignment::placed(ptx::Address address) const {
-  if (address.root.is_symbol && module_.variables[address.root.index].space == Space::local)
-    address.offset = local_.place(address.root.index, address.offset);
+  if (!address.root.is_symbol) return address;
+  const std::uint32_t variable = address.root.index;
+  if (module_.variables[variable].space == Space::local)
+    address.offset = local_.place(variable, address.offset);
+  // Hostile text can have an offset of any size.
+  else if (const SharedPlace& place = shared_[variable];
+           place.first != kNoSecond && std::abs(address.offset) <= INT32_MAX)
+    address = {{true, place.first}, address.offset + static_cast<std::int64_t>(place.offset)};
   return address;
 }
 
@@ -244,7 +252,7 @@ Low Alignment::of(const Operand& operand) const {
       if (module_.variables[operand.index].space == Space::local)
         return Low::of(local_.zeros(operand.index),
                        static_cast<std::uint64_t>(local_.place(operand.index, operand.bits)));
-      return Low::of(shared_[operand.index], static_cast<std::uint64_t>(operand.bits));
+      return Low::of(shared_[operand.index].zeros, static_cast<std::uint64_t>(operand.bits));
     case Kind::vector:  // packing: the first element is the low half
       return operand.count == 0 ? Low{0, 0} : of(function_.vector_operands[operand.index]);
     default:

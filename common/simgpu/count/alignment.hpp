@@ -47,6 +47,15 @@ struct Low {
   unsigned zeros() const { return std::min<unsigned>(bits, zeros_of(value)); }
 };
 
+/// Where ptxas puts a shared variable that the function uses.
+struct SharedPlace {
+  unsigned zeros = 0;  ///< bits at the end of its address
+  /// The variable in front of all others of a fixed size, and how far behind it this one is. Of dynamic shared memory:
+  /// itself. Of all that is not shared: UINT32_MAX.
+  std::uint32_t first = UINT32_MAX;
+  std::uint64_t offset = 0;
+};
+
 /// The known end of each register of a function, which must live as long: the greatest solution over all its
 /// definitions, so that a loop's step counts and not only its start.
 class Alignment {
@@ -58,7 +67,7 @@ class Alignment {
   Low of(const ptx::Root& root) const;
 
   const LocalArrays& local_arrays() const { return local_; }
-  /// With an offset into local memory as nvcc lays it out.
+  /// With an offset into local memory as nvcc lays it out, and all static shared variables as parts of the first.
   ptx::Address placed(ptx::Address address) const;
 
  private:
@@ -71,7 +80,7 @@ class Alignment {
 
   const ptx::Function& function_;
   const ptx::Module& module_;
-  std::vector<unsigned> shared_;  ///< zero bits at the end of the address of each shared variable
+  std::vector<SharedPlace> shared_;  ///< by variable
   LocalArrays local_;
   /// By register: of addresses in local memory, else unset. Empty: there are none.
   std::vector<Low> fixed_;

@@ -67,6 +67,15 @@ bool reaches(const Instruction& instruction, Space of) {
   }
 }
 
+/// Divisions and roots that are rounded correctly: the machine code branches to what the approximation does not cover.
+bool branches(const Instruction& instruction) {
+  const ptx::Rounding rounding = instruction.mod.rounding;
+  return (instruction.op == Opcode::div || instruction.op == Opcode::rcp ||
+          instruction.op == Opcode::sqrt) &&
+         (instruction.mod.type == ptx::Type::f32 || instruction.mod.type == ptx::Type::f64) &&
+         rounding != ptx::Rounding::approx && rounding != ptx::Rounding::full;
+}
+
 class StoreMerger {
  public:
   /// `vectors`: of local memory; empty: each access is what PTX says.
@@ -104,7 +113,7 @@ class StoreMerger {
       if (store) run_.push_back(*store);
       return;
     }
-    if (reaches(instruction, space_)) flush();
+    if (reaches(instruction, space_) || branches(instruction)) flush();
     // A root that changes means another address from here on.
     ptx::for_each_register(function_, instruction, [&](std::uint32_t reg, bool is_write) {
       if (is_write && !run_.empty() && !run_.front().root.is_symbol &&

@@ -7,9 +7,11 @@
 //   - Stores become one if they follow each other without any other access to shared memory between them: no load,
 //     no store to another place, no atomic, no ldmatrix, barrier, fence or call. Global memory, shuffles and votes may
 //     come between, and the values may be computed there. They do not merge across branches, nor with predicates.
+//     Divisions and roots that are rounded correctly are branches, too: to code for operands out of the common range.
 //   - Their addresses are the same register plus constants, in any order, within a window of four elements and at most 16
 //     bytes, aligned to its own size. All four elements become one store, and so do the two of a half; bytes never merge.
-//     Vectors merge with vectors of as many elements. Alignment is known as for loads (alignment.hpp).
+//     It does not matter whether they belong to one variable: `__shared__ float mean, deviation` is written and read as a
+//     vector of two. Vectors merge with vectors of as many elements. Alignment is known as for loads (alignment.hpp).
 //   - Two stores of one element stay two, and end what can be merged.
 //   - The same holds for local memory, of which any other access ends what can be merged, and cp.async.commit_group and
 //     stores that release, too (sm_80 and sm_90, tests/local_merging_test.cpp). What ptxas gets there are the vectors of nvcc's

@@ -161,6 +161,26 @@ TEST_CASE("arrays lie in the order of their declaration", "[count][load_merging]
         Widths{{4, 1}, {16, 1}});
 }
 
+TEST_CASE("loads of several variables become one", "[count][load_merging]") {
+  const std::string scalars =
+      ".shared .align 4 .f32 x; .shared .align 4 .f32 y; .shared .align 4 .u32 z; "
+      ".shared .align 4 .b8 s[20];";
+  CHECK(widths("ld.shared.f32 %f1, [x]; ld.shared.f32 %f2, [y];", scalars) == Widths{{8, 1}});
+  // What no instruction names has no place.
+  CHECK(widths("ld.shared.f32 %f2, [y]; ld.shared.u32 %r2, [z];", scalars) == Widths{{8, 1}});
+  CHECK(widths("ld.shared.f32 %f2, [y]; ld.shared.u32 %r2, [z]; st.shared.f32 [x], %f2;",
+               scalars) == Widths{{4, 2}});
+  CHECK(widths("ld.shared.u32 %r2, [z]; ld.shared.f32 %f2, [s]; ld.shared.f32 %f3, [x]; "
+               "ld.shared.f32 %f4, [y];",
+               scalars) == Widths{{16, 1}});
+  const std::string array =
+      ".shared .align 4 .b8 s[20]; .shared .align 4 .f32 x; .shared .align 4 .f32 y; "
+      ".shared .align 4 .f32 z;";
+  CHECK(widths("ld.shared.f32 %f1, [s]; ld.shared.f32 %f2, [s+4]; ld.shared.f32 %f3, [s+16]; "
+               "ld.shared.f32 %f4, [x]; ld.shared.f32 %f5, [y]; ld.shared.f32 %f6, [z];",
+               array) == Widths{{8, 1}, {16, 1}});
+}
+
 TEST_CASE("three of four elements make one load, two only a half", "[count][load_merging]") {
   CHECK(widths(base(16) + load({0, 1})) == Widths{{8, 1}});
   CHECK(widths(base(16) + load({2, 3})) == Widths{{8, 1}});

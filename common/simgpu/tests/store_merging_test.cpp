@@ -126,6 +126,30 @@ TEST_CASE("stores that stay as they are", "[count][store_merging]") {
   CHECK(widths(words({0, 1, 0})) == Widths{{8, 1}, {4, 1}});
 }
 
+TEST_CASE("stores to several variables become one", "[count][store_merging]") {
+  CHECK(widths("st.shared.u32 [first+8], %r10; st.shared.u32 [first+12], %r11;\n" +
+               words({0}, "s")) == Widths{{8, 1}, {4, 1}});
+  CHECK(widths("st.shared.u32 [first+16], %r10;\n" + words({0}, "s"), 16, 4) == Widths{{8, 1}});
+  CHECK(widths("st.shared.u32 [first+16], %r10;\n" + words({0}, "s"), 16, 8) == Widths{{4, 2}});
+  CHECK(widths("st.shared.u32 [first+16], %r10; st.shared.u32 [first+20], %r10;\n" +
+                   words({0, 1}, "s"),
+               16, 8) == Widths{{16, 1}});
+}
+
+TEST_CASE("a division that branches parts stores", "[count][store_merging]") {
+  const auto around = [](const std::string& between) {
+    return widths(words({0}) + between + words({1}));
+  };
+  CHECK(around("div.rn.f32 %f1, %f2, %f3;") == Widths{{4, 2}});
+  CHECK(around("rcp.rn.f32 %f1, %f2;") == Widths{{4, 2}});
+  CHECK(around("sqrt.rn.f32 %f1, %f2;") == Widths{{4, 2}});
+  CHECK(around("div.rn.f64 %d1, %d2, %d3;") == Widths{{4, 2}});
+  CHECK(around("div.full.f32 %f1, %f2, %f3;") == Widths{{8, 1}});
+  CHECK(around("sqrt.approx.f32 %f1, %f2;") == Widths{{8, 1}});
+  CHECK(around("rsqrt.approx.f32 %f1, %f2;") == Widths{{8, 1}});
+  CHECK(around("rem.u32 %r30, %r31, %r32;") == Widths{{8, 1}});
+}
+
 TEST_CASE("merged stores are counted as one request", "[count][store_merging]") {
   Gpu gpu(ptx_module(R"(
 .visible .entry k(.param .u64 out)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/simgpu/ptx/control_flow.hpp"
+#include "common/simgpu/ptx/equal_sums.hpp"
 #include "common/simgpu/ptx/joined_sums.hpp"
 #include "common/simgpu/ptx/module.hpp"
 
@@ -44,6 +45,7 @@ class Addresses {
   explicit Addresses(const Function& function) : function_(function) {
     definition_ = only_definitions(function);
     joined_ = undo_joined_sums(function, definition_);
+    equal_ = find_equal_sums(function, definition_, joined_);
   }
 
   /// Of [register + constant] or [symbol + constant]. `across_spaces`: a generic address and that of its
@@ -52,7 +54,9 @@ class Addresses {
     Address address{{memory.kind == Operand::Kind::symbol, memory.index}, memory.bits};
     constexpr int kMostSteps = 64;
     for (int step = 0; step < kMostSteps; ++step)
-      if (!open_up(&address, across_spaces) && !undo_joined_sum(&address)) break;
+      if (!open_up(&address, across_spaces) && !undo_joined_sum(&address) &&
+          !go_to_equal_sum(&address))
+        break;
     return address;
   }
 
@@ -93,8 +97,16 @@ class Addresses {
     return true;
   }
 
+  bool go_to_equal_sum(Address* address) const {
+    if (address->root.is_symbol || equal_[address->root.index].reg == address->root.index)
+      return false;
+    const auto& [reg, offset] = equal_[address->root.index];
+    *address = {{false, reg}, address->offset + offset};
+    return true;
+  }
+
   const Function& function_;
-  std::vector<Shifted> joined_;
+  std::vector<Shifted> joined_, equal_;
   std::vector<std::uint32_t>
       definition_;  ///< the only, unguarded definition of a register, else kNone
 };

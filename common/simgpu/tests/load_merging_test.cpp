@@ -161,6 +161,36 @@ TEST_CASE("arrays lie in the order of their declaration", "[count][load_merging]
         Widths{{4, 1}, {16, 1}});
 }
 
+TEST_CASE("sums of the same registers and a constant", "[count][load_merging]") {
+  // As clang 22 writes s + counter - offset + 4 * word, the counter and the offset multiples of 16.
+  const std::string prepared = base(16) + "shl.b64 %rd5, %rd4, 1; mov.u64 %rd6, 0;\n";
+  const auto word = [](int w, const std::string& order) {
+    const std::string n = std::to_string(w), rd = "%rd" + std::to_string(10 + 2 * w),
+                      next = "%rd" + std::to_string(11 + 2 * w);
+    return "sub.s64 " + rd + ", " + std::to_string(4 * w) + ", %rd5; add.s64 " + next + ", " +
+           (order == "counter first" ? "%rd6, " + rd : rd + ", %rd6") +
+           "; mov.b64 %rd7, %rd3; add.s64 " + next + "x, %rd3, " + next + "; ld.shared.f32 %f" + n +
+           ", [" + next + "x];\n";
+  };
+  const std::string more = ".reg .b64 %rd11x, %rd13x, %rd15x, %rd17x; ";
+  const std::string turn = "add.s64 %rd6, %rd6, 64;\n";
+  const std::string four =
+      word(0, "counter first") + word(1, "") + word(2, "counter first") + word(3, "");
+  CHECK(widths(more + prepared + "L: " + four + turn + "@%p1 bra L;") == Widths{{16, 1}});
+  // The counter goes on between them.
+  CHECK(widths(more + prepared + "L: " + word(0, "") + word(1, "") + turn + word(2, "") +
+               word(3, "") + "@%p1 bra L;") == Widths{{8, 2}});
+  // Sums of other registers.
+  CHECK(widths(more + prepared + "L: " + word(0, "") +
+               "add.s64 %rd15, %rd6, %rd5; add.s64 %rd15x, "
+               "%rd15, %rd3; ld.shared.f32 %f1, [%rd15x+4];\n" +
+               turn + "@%p1 bra L;") == Widths{{4, 2}});
+  // What is taken off and added again is not there.
+  CHECK(widths(more + prepared +
+               "sub.s64 %rd11, %rd3, %rd5; add.s64 %rd13, %rd11, %rd5; "
+               "ld.shared.f32 %f1, [%rd13]; ld.shared.f32 %f2, [%rd3+4];\n") == Widths{{8, 1}});
+}
+
 TEST_CASE("loads of several variables become one", "[count][load_merging]") {
   const std::string scalars =
       ".shared .align 4 .f32 x; .shared .align 4 .f32 y; .shared .align 4 .u32 z; "

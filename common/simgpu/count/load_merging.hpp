@@ -9,7 +9,8 @@
 //   - Loads of one straight piece of code merge, in any order and at any distance, if their
 //     addresses are the same register plus constants. Constants added to the address are seen
 //     through. A constant added to an index before it is scaled is not; but one that `| 7` adds is,
-//     which clang 22 writes for `+ 7` where it can and nvcc's front end does not (ptx/joined_sums.hpp).
+//     which clang 22 writes for `+ 7` where it can and nvcc's front end does not (ptx/joined_sums.hpp). Nor do sums
+//     of the same registers in another order differ in more than their constants (ptx/equal_sums.hpp).
 //   - A piece ends at a block's end and at whatever may change shared memory or orders it: stores
 //     and atomics on shared or generic addresses, barriers, bar.warp.sync, fences, cp.async and its
 //     waits, stmatrix, calls. Global loads, stores and atomics, local memory, shuffles, votes and
@@ -23,6 +24,7 @@
 //   - The address must be known to be aligned to the window: static arrays lie one behind the other
 //     in the order of their declaration (module scope first, then the kernel's own) at their
 //     declared alignment, and ptxas knows where, so an array behind one of 20 bytes does not merge.
+//     It merges by place alone: `__shared__ float mean, deviation` is one load of both.
 //     Dynamic shared memory starts at a multiple of 16. The lowest bits of every register are
 //     followed through sums, products and shifts, around loops too, so that a counter that steps by
 //     2 from a base that is 4 mod 8 is known to stay there.

@@ -1,4 +1,6 @@
 // Race checks of single lanes: quick tags in the normal run, exact records in the re-run.
+#include <algorithm>
+
 #include "common/simgpu/exec/async_proxy.hpp"
 #include "common/simgpu/exec/memory_ops.hpp"
 
@@ -50,6 +52,15 @@ bool is_update(const Program& p, std::uint32_t a, std::uint32_t b) {
          p.instructions[b].updates;
 }
 
+/// Whether some instruction may take a lock.
+bool may_lock(const Program& p) {
+  return std::any_of(p.instructions.begin(), p.instructions.end(), [](const auto& instruction) {
+    const ptx::Instruction* const i = instruction.ptx;
+    return i != nullptr && i->op == ptx::Opcode::atom &&
+           (i->mod.atom == ptx::AtomOp::cas || i->mod.atom == ptx::AtomOp::exch);
+  });
+}
+
 /// What would have ordered the two accesses of a race.
 const char* missing_order(const BlockRun& run, FindingKind kind, const LaneAccess& me,
                           const check::AccessRecord& other, bool by_arrival, bool engine) {
@@ -57,8 +68,12 @@ const char* missing_order(const BlockRun& run, FindingKind kind, const LaneAcces
   const check::WarpClock& clock = run.clocks.of(me.warp);
   const bool update = is_update(*run.launch->program, me.pc, other.pc);
   if (update && (other.block == run.number || kind == FindingKind::global_race))
-    return "each reads the place, changes it and writes it back, and of two at once one is lost: "
-           "use an atomic, such as atomicAdd(), or let one thread own the place";
+    return may_lock(*run.launch->program)
+               ? "each reads the place, changes it and writes it back, and of two at once one is "
+                 "lost: if a lock guards the place, __threadfence() is missing after it is taken or "
+                 "before it is given back; if none does, use an atomic, such as atomicAdd()"
+               : "each reads the place, changes it and writes it back, and of two at once one is "
+                 "lost: use an atomic, such as atomicAdd(), or let one thread own the place";
   if (other.block != run.number) {
     if (kind == FindingKind::shared_race) return "a barrier of the cluster is missing between them";
     return blocks_are_ordered(run, me, other)

@@ -105,6 +105,22 @@ simrun "$scratch/cluster.cu" >"$scratch/said" 2>&1
 says "without the second barrier: a race between blocks" 'shared-memory race: cluster.cu:[0-9]* reaches shared memory of block .* which has ended' cat "$scratch/said"
 holds "an ended block is no party with a line and a thread" bash -c '! grep "unknown line" '"$scratch/said"
 
+cat >"$scratch/lock.cu" <<'END'
+__device__ int lock, count;
+__global__ void counts(int by_lock, int fenced) {
+  if (threadIdx.x != 0) return;
+  while (by_lock && atomicCAS(&lock, 0, 1) != 0) {}
+  if (fenced) __threadfence();
+  count = count + 1;
+  if (fenced) __threadfence();
+  if (by_lock) atomicExch(&lock, 0);
+}
+int main(int argc, char**) { counts<<<8, 32>>>(argc > 1, argc > 2); return cudaDeviceSynchronize(); }
+END
+simrun "$scratch/lock.cu" guarded >"$scratch/said" 2>&1
+says "a lock without fences is no lock" 'if a lock guards the place, __threadfence() is missing' cat "$scratch/said"
+holds "with them it is one" simrun "$scratch/lock.cu" guarded fenced
+
 example transpose
 requests=$(count transpose_tile 'shared load' requests)
 same "a column of the tile is in one bank: 32 wavefronts a request" $((32 * requests)) "$(count transpose_tile 'shared load' wavefronts)"

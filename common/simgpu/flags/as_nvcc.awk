@@ -5,6 +5,9 @@
 #     on halves. nvcc 13.0 unrolls all of them by four. What lanes do together stays as it is, and what orders memory.
 #   - *(unsigned*)&tile[r][k], of a __shared__ array of halves or bytes, is one access of 4 bytes. clang knows that the array
 #     is aligned to 2 or 1 and reads it piece by piece. A member of a packed struct nvcc takes apart as well.
+#   - blockDim and its kin are within the limits of the Programming Guide's table of compute capabilities. clang 14 does not
+#     use that, and unrolls no loop of the form `for (int i = tid; i < n; i += bs)`, with `int bs = blockDim.x`: for all it
+#     knows, bs is negative.
 #
 # The text is read twice: first for the attributes (#3) that asm statements have.
 
@@ -29,6 +32,7 @@ function computes() {
 
 /^define / { split("", from) }
 FNR == NR {
+  if (/^![0-9]+ = /) { id = substr($1, 2) + 0; if (id > nodes) nodes = id }
   if (/^attributes #/) { text = $0; sub(/^[^{]*/, "", text); attributes[$2] = text; if (substr($2, 2) + 0 > last) last = substr($2, 2) + 0 }
   if (/^%.* = type <\{/) { name = $1; packed[name] = 1 }
   next
@@ -52,5 +56,18 @@ computes() && match($0, /\) #[0-9]+/) {
   if (aligned < size_of(type) && origin(address) == "@")
     $0 = substr($0, 1, at - 1) size_of(type) substr($0, rest)
 }
+/ call i32 @llvm[.]nvvm[.]read[.]ptx[.]sreg[.]n(ctaid|tid)[.][xyz][(][)]/ && !/!range/ {
+  match($0, /sreg[.]n(ctaid|tid)[.][xyz][(][)]/)
+  name = substr($0, RSTART + 5, RLENGTH - 7)
+  if (!(name in range)) range[name] = ++nodes
+  $0 = substr($0, 1, RSTART + RLENGTH - 1) ", !range !" range[name] substr($0, RSTART + RLENGTH)
+}
 { print }
-END { for (name in plain) { text = attributes[name]; sub(/convergent /, "willreturn ", text); print "attributes " plain[name] " = " text } }
+END {
+  for (name in range) {
+    dim = substr(name, length(name)); count = name ~ /^n/
+    most = name ~ /ctaid/ ? (dim == "x" ? 2147483647 : 65535) : (dim == "z" ? 64 : 1024)
+    # A count is from 1 to that many, an index from 0 to one less.
+    print "!" range[name] " = !{i32 " count ", i32 " (most + count == 2147483648 ? "-2147483648" : most + count) "}"
+  }
+  for (name in plain) { text = attributes[name]; sub(/convergent /, "willreturn ", text); print "attributes " plain[name] " = " text } }

@@ -334,13 +334,20 @@ program attention '__global__ void k(const float* v, float* c, int n) {
   for (int x = 0; x < 32; ++x) c[t * 32 + x] = sums[x];
 }
 int main() {}'
-# A loop whose lanes take three or four turns: nvcc takes three of them beforehand, then four at once.
+# A loop whose lanes take three or four turns: nvcc takes three of them beforehand, then four at once. It knows, too, that a
+# block has threads.
 program turns '__global__ void k(const float* a, float* c, int n) {
   float sum = 0;
   for (int i = threadIdx.x; i < n; i += 32) sum += expf(a[i]);
   c[threadIdx.x] = sum;
 }
-int main() { float *a, *c; cudaMalloc(&a, 400); cudaMalloc(&c, 128); cudaMemset(a, 0, 400); k<<<1, 32>>>(a, c, 100); return cudaDeviceSynchronize(); }'
+__global__ void by_step(const float* a, float* c, int n) {
+  float sum = 0;
+  const int step = blockDim.x;
+  for (int i = threadIdx.x; i < n; i += step) sum += expf(a[i]);
+  c[threadIdx.x] = sum;
+}
+int main() { float *a, *c; cudaMalloc(&a, 400); cudaMalloc(&c, 128); cudaMemset(a, 0, 400); k<<<1, 32>>>(a, c, 100); by_step<<<1, 32>>>(a, c, 100); return cudaDeviceSynchronize(); }'
 # Loops of unknown length with arithmetic on halves, and an array of halves read by words: what is asm, and an array's
 # alignment, does not change what nvcc makes of them (flags/as_nvcc.awk).
 program halves '#include <cuda_fp16.h>
@@ -377,6 +384,7 @@ for compiler in clang++ clang++-14 clang++-22; do
     same "an array for 1024 multiply-adds is in local memory ($compiler)" 1 "$(grep -c '\.local.*depot' "$scratch/attention.ptx")"
     CLANG=$compiler simrun "$scratch/turns.cu" >/dev/null 2>"$scratch/report"
     same "lanes with four turns, apart from those with three ($compiler)" 7 "$(count k 'global load' requests)"
+    same "also if a step is as long as the block ($compiler)" 7 "$(count by_step 'global load' requests)"
     CLANG=$compiler simrun "$scratch/rolled.cu" >/dev/null 2>"$scratch/report"
     same "eight loads a step of one operand, two of the other, in 8 steps of 2 warps ($compiler)" 160 "$(count k 'shared load' requests)"
     CLANG=$compiler common/simgpu/simcc --ptx "$scratch/array.cu" >"$scratch/array.ptx" 2>/dev/null

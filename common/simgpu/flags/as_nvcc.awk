@@ -9,7 +9,10 @@
 #     use that, and unrolls no loop of the form `for (int i = tid; i < n; i += bs)`, with `int bs = blockDim.x`: for all it
 #     knows, bs is negative.
 #
-# The text is read twice: first for the attributes (#3) that asm statements have.
+#   - Shared and global memory never overlap, and no pointer that a kernel is given points to shared memory. For clang every
+#     pointer may point anywhere, so it reads a value again after a store that cannot have changed it.
+#
+# The text is read twice: first for the attributes (#3) that asm statements have, and for where pointers come from.
 
 function size_of(type) {
   if (type ~ /^(i16|half|bfloat)$/) return 2
@@ -26,11 +29,80 @@ function origin(text,   name) {
   }
   return ""
 }
+# The pointer at the end of a text; "" if it is a constant.
+function pointer(text) {
+  if (!match(text, /(ptr|\*) %[^ ,)]+$/)) return ""
+  sub(/^.* /, "", text)
+  return text
+}
+# From the first reading: what an address is made of, and what the variables (allocas) of function f hold. "*%3" is what lies
+# in %3, "@" a __shared__ variable. A variable whose own address goes elsewhere may hold anything.
+function note(   text, name, value) {
+  text = $0; sub(/, (align |!).*/, "", text)
+  if (/^  %[^ ]+ = alloca /) { variable[f, $1] = 1; return }
+  if (/^  %[^ ]+ = load /) {
+    name = pointer(text); made_of[f, $1] = "*" name
+    if ((f, name) in renamed) escapes[f, renamed[f, name]] = 1
+    return
+  }
+  if (/^  store /) {
+    name = pointer(text)
+    if ((f, name) in renamed) escapes[f, renamed[f, name]] = 1
+    value = text; sub(/, [^,]*$/, "", value)
+    if (value ~ /^  store (volatile )?(ptr|[^ ]*\*) .*addrspace\(3\)\*? @/) stored[f, name] = stored[f, name] " @"
+    else if (pointer(value) != "") {
+      value = pointer(value); stored[f, name] = stored[f, name] " " value
+      if ((f, value) in variable) escapes[f, value] = 1
+      if ((f, value) in renamed) escapes[f, renamed[f, value]] = 1
+    } else if (value !~ /^  store (volatile )?(i[0-9]+|half|bfloat|float|double) /) escapes[f, name] = 1
+    return
+  }
+  if (/^  %[^ ]+ = (getelementptr|bitcast|addrspacecast) /) {
+    if (text ~ /addrspace\(3\)\*? @/) { made_of[f, $1] = "@"; return }
+    if (!match(text, /(ptr|\*) %[^ ,)]+/)) return
+    name = substr(text, RSTART, RLENGTH); sub(/^.* /, "", name)
+    made_of[f, $1] = name
+    if (!((f, name) in variable)) return
+    if (/ = bitcast /) renamed[f, $1] = name; else escapes[f, name] = 1
+    return
+  }
+  if (/call void @llvm[.](lifetime|dbg)[.]/) return
+  while (match(text, /%[^ ,()}]+/)) {
+    name = substr(text, RSTART, RLENGTH); text = substr(text, RSTART + RLENGTH)
+    if ((f, name) in variable) escapes[f, name] = 1
+    if ((f, name) in renamed) escapes[f, renamed[f, name]] = 1
+  }
+}
+# Where a pointer may lead, each once: "g" what the kernel was given, "s" shared memory, "?" anywhere.
+function leads_to(name,   id, slot, list, n, k, all) {
+  if (name == "@") return "s"
+  id = f SUBSEP name
+  if (id in seen) return ""
+  seen[id] = 1
+  if (id in argument) return f in kernel ? "g" : "?"
+  if (!(id in made_of)) return "?"
+  if (made_of[id] !~ /^\*/) return leads_to(made_of[id])
+  slot = f SUBSEP substr(made_of[id], 2)
+  if (!(slot in variable) || !(slot in stored) || slot in escapes) return "?"
+  n = split(stored[slot], list, " ")
+  for (k = 1; k <= n && all !~ /[?]/; ++k) all = all leads_to(list[k])
+  return all
+}
 function computes() {
   return / asm (sideeffect )?"/ && !/~[{]memory[}]|\.sync|bar[.]|barrier|activemask|vote|shfl|match|nanosleep|clock|globaltimer|trap/
 }
 
-/^define / { split("", from) }
+/^define / {
+  split("", from)
+  match($0, /@("[^"]*"|[^ (]+)[(]/); f = substr($0, RSTART, RLENGTH - 1)
+  if (FNR == NR) {
+    if (/ ptx_kernel /) kernel[f] = 1
+    text = substr($0, RSTART + RLENGTH)
+    while (match(text, /%[^ ,()]+[,)]/)) { argument[f, substr(text, RSTART, RLENGTH - 1)] = 1; text = substr(text, RSTART + RLENGTH) }
+  }
+}
+FNR == NR && /^  [^ ]/ { note() }
+FNR == NR && /, !"kernel", i32 1/ { match($0, /@("[^"]*"|[^ ,]+),/); kernel[substr($0, RSTART, RLENGTH - 1)] = 1 }
 FNR == NR {
   if (/^![0-9]+ = /) { id = substr($1, 2) + 0; if (id > nodes) nodes = id }
   if (/^attributes #/) { text = $0; sub(/^[^{]*/, "", text); attributes[$2] = text; if (substr($2, 2) + 0 > last) last = substr($2, 2) + 0 }
@@ -62,8 +134,22 @@ computes() && match($0, /\) #[0-9]+/) {
   if (!(name in range)) range[name] = ++nodes
   $0 = substr($0, 1, RSTART + RLENGTH - 1) ", !range !" range[name] substr($0, RSTART + RLENGTH)
 }
+(/^  %[^ ]+ = load / || /^  store /) && !/ volatile | atomic / {
+  text = $0; sub(/, (align |!).*/, "", text)
+  split("", seen)
+  to = text ~ /addrspace\(3\)\*? @[^,]*$/ || origin(text) == "@" ? "s" : leads_to(pointer(text))
+  if (to ~ /^(g+|s+)$/) {
+    if (!shared) { shared = nodes + 3; nodes += 3 }
+    $0 = $0 (to ~ /g/ ? ", !noalias !" : ", !alias.scope !") shared
+  }
+}
 { print }
 END {
+  if (shared) {
+    print "!" shared - 2 " = distinct !{!" shared - 2 ", !\"simgpu\"}"
+    print "!" shared - 1 " = distinct !{!" shared - 1 ", !" shared - 2 ", !\"shared memory\"}"
+    print "!" shared " = !{!" shared - 1 "}"
+  }
   for (name in range) {
     dim = substr(name, length(name)); count = name ~ /^n/
     most = name ~ /ctaid/ ? (dim == "x" ? 2147483647 : 65535) : (dim == "z" ? 64 : 1024)

@@ -375,8 +375,39 @@ int main() {
   words<<<1, 32>>>(a, (unsigned*)c);
   return cudaDeviceSynchronize();
 }'
+# Stores to global memory change nothing in shared memory, so nvcc keeps what it has read there; also through a pointer into
+# dynamic shared memory. A pointer that comes from elsewhere may point anywhere.
+program apart '__device__ float* anywhere;
+__global__ void apart(float* out, const float* x, int n, bool again) {
+  __shared__ float mean;
+  extern __shared__ float buffer[];
+  float *mine = buffer + 32, *to = out + blockIdx.x * n;
+  if (threadIdx.x == 0) mean = x[0];
+  mine[threadIdx.x] = 1;
+  if (again) anywhere = mine;
+  __syncthreads();
+  for (int i = 0; i < 8; ++i) to[i * 32 + threadIdx.x] = (x[i] - mean) * mine[1];
+}
+__global__ void meets(float* out) {
+  __shared__ float sum[32];
+  float* p = out ? sum : anywhere;
+  sum[threadIdx.x] = 1;
+  __syncthreads();
+  for (int i = 0; i < 8; ++i) { p[threadIdx.x] += 1; out[i * 32 + threadIdx.x] = sum[threadIdx.x]; }
+}
+int main() {
+  float *a, *c, h[256]; cudaMalloc(&a, 4000); cudaMalloc(&c, 4000); cudaMemset(a, 0, 4000);
+  apart<<<1, 32, 400>>>(c, a, 100, false);
+  meets<<<1, 32>>>(c);
+  cudaMemcpy(h, c, sizeof h, cudaMemcpyDeviceToHost);
+  for (int i = 0; i < 256; ++i) if (h[i] != i / 32 + 2) return 1;
+  return 0;
+}'
 for compiler in clang++ clang++-14 clang++-22; do
     command -v "$compiler" >/dev/null || continue
+    holds "pointers of two kinds meet ($compiler)" env CLANG="$compiler" common/simgpu/simrun "$scratch/apart.cu"
+    CLANG=$compiler simrun "$scratch/apart.cu" >/dev/null 2>"$scratch/report"
+    same "what is in shared memory is read once, whatever is stored elsewhere ($compiler)" 2 "$(count apart 'shared load' requests)"
     CLANG=$compiler simrun "$scratch/halves.cu" >/dev/null 2>"$scratch/report"
     same "ten turns of two loads, although some lanes take nine ($compiler)" 20 "$(count dot 'global load' requests)"
     same "a word of a tile of halves, and four bytes of a packed struct ($compiler)" 5 "$(count words 'shared load' requests)"

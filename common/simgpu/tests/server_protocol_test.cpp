@@ -1,12 +1,8 @@
 // The device worker's side of the protocol, spoken to by hand, and badly.
 
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstring>
 #include <map>
 #include <thread>
@@ -21,17 +17,13 @@ namespace simgpu::test {
 namespace {
 
 using namespace std::chrono_literals;
-using runtime::ApiError;
+namespace protocol = runtime::protocol;
+using protocol::Kind;
 using runtime::CallResult;
 using runtime::Outcome;
 using runtime::Policy;
-using runtime::Refusal;
 using runtime::Role;
 using runtime::Server;
-using runtime::Transfer;
-using runtime::View;
-namespace protocol = runtime::protocol;
-using protocol::Kind;
 
 /// A server on a small device, and the other end in our hands.
 class ByHand {

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <thread>
 
@@ -25,7 +24,6 @@ using runtime::ApiError;
 using runtime::CallResult;
 using runtime::Outcome;
 using runtime::Policy;
-using runtime::Refusal;
 using runtime::Role;
 using runtime::Server;
 using runtime::Transfer;

@@ -118,7 +118,7 @@ __global__ void counts(int by_lock, int fenced) {
 int main(int argc, char**) { counts<<<8, 32>>>(argc > 1, argc > 2); return cudaDeviceSynchronize(); }
 END
 simrun "$scratch/lock.cu" guarded >"$scratch/said" 2>&1
-says "a lock without fences is no lock" 'if a lock guards the place, __threadfence() is missing' cat "$scratch/said"
+says "a lock without fences is no lock" 'if a lock guards the place, __threadfence\(\) is missing' cat "$scratch/said"
 holds "with them it is one" simrun "$scratch/lock.cu" guarded fenced
 
 example transpose

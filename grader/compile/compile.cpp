@@ -330,7 +330,9 @@ std::vector<Driver::Pass> Driver::compile_for_device(const std::string& stem,
   Pass clusters = run_pass("clusters", input, std::move(flags), none.get_future().share(),
                            stem + ".clusters.ptx");
   if (!clusters.ok) return {std::move(clusters)};
-  for (Pass& pass : passes) pass.bytes += std::string(simgpu::ptx::kClusters) + clusters.bytes;
+  for (Pass& pass : passes)
+    if (simgpu::ptx::has_clusters(pass.bytes))
+      pass.bytes += std::string(simgpu::ptx::kClusters) + clusters.bytes;
   return passes;
 }
 

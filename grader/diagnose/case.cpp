@@ -314,6 +314,15 @@ std::optional<Run> probe(const Evidence& evidence, Matrix a, Matrix b) {
   return run;
 }
 
+ProbeShape shape_of(const Run& run) {
+  return {run.a.rows,
+          run.b.cols,
+          run.a.cols,
+          run.a.ld - run.a.cols,
+          run.b.ld - run.b.cols,
+          run.c_before.ld - run.c_before.cols};
+}
+
 std::optional<Case> probe_case(const Evidence& evidence, const ProbeShape& shape,
                                std::uint64_t stream, int limit) {
   if (!evidence.run_probe) return std::nullopt;

@@ -70,6 +70,9 @@ struct ProbeShape {
   int pad_a = 0, pad_b = 0, pad_c = 0;  ///< ld - width
 };
 
+/// That of a call.
+ProbeShape shape_of(const Run& run);
+
 /// So many products are made in no time.
 constexpr double kFewProducts = 4e6;
 

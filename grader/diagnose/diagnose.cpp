@@ -58,15 +58,6 @@ const Case& shown(const Cases& cases) {
 
 namespace {
 
-ProbeShape shape_of(const Run& run) {
-  return {run.a.rows,
-          run.b.cols,
-          run.a.cols,
-          run.a.ld - run.a.cols,
-          run.b.ld - run.b.cols,
-          run.c_before.ld - run.c_before.cols};
-}
-
 /// How the failing call itself compares with the limit.
 struct Judgement {
   std::int64_t wrong = 0;

@@ -34,13 +34,7 @@ bool reads_shared(const Run& run, const simgpu::SourceLine& where) {
 /// several: then what is read there with K = 1, in one round, races as well, or it is the next round's race.
 /// Empty: it could not be run.
 std::optional<bool> races_in_one_round(const Evidence& evidence, const simgpu::Access& reader) {
-  const Run& run = evidence.run;
-  ProbeShape s{run.a.rows,
-               run.b.cols,
-               run.a.cols,
-               run.a.ld - run.a.cols,
-               run.b.ld - run.b.cols,
-               run.c_before.ld - run.c_before.cols};
+  ProbeShape s = shape_of(evidence.run);
   s.m = std::max(s.m, evidence.tile.bm);
   s.n = std::max(s.n, evidence.tile.bn);
   s.k = evidence.tile.bk;

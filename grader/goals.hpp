@@ -43,12 +43,12 @@ struct Observed {
 using Parameters = std::map<std::string, double>;  ///< "BM" -> 64, "slack" -> 1.05
 
 struct Goal {
-  std::string stage;      ///< "1.2"
-  std::string key;        ///< "load_sectors_b": names the goal in COURSE=course.toml
-  std::string what;       ///< "sectors read from B", shown as "what: yours / goal"
-  std::string diagnosis;  ///< catalogue id if missed: "UNCOALESCED", "NO-REUSE", "NO-SHARED" ...
-  std::string missed;     ///< one sentence: what the number means and where to look
-  Parameters parameters;  ///< defaults; an instructor may override each by name
+  std::string stage;        ///< "1.2"
+  std::string key;          ///< "load_sectors_b": names the goal in COURSE=course.toml
+  std::string what;         ///< "sectors read from B", shown as "what: yours / goal"
+  std::string diagnosis;    ///< catalogue id if missed: "UNCOALESCED", "NO-REUSE", "NO-SHARED" ...
+  std::string missed;       ///< one sentence: what the number means and where to look
+  Parameters parameters{};  ///< defaults; an instructor may override each by name
   std::function<double(const Observed&)> measure;
   std::function<double(const Extents&, const Parameters&, std::uint64_t element_bytes)> bound;
   std::vector<Extents> at = {{256, 256, 256}, {131, 129, 127}};  ///< where: aligned and ragged

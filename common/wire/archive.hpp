@@ -179,10 +179,7 @@ template <typename Archive, typename T>
 void maybe(Archive& ar, std::optional<T>& value) {
   bool there = value.has_value();
   truth(ar, there);
-  if constexpr (Archive::reading) {
-    value.reset();
-    if (there) value.emplace();
-  }
+  if constexpr (Archive::reading) value = there ? std::optional<T>(T{}) : std::nullopt;
   if (there) field(ar, *value);
 }
 

@@ -498,7 +498,8 @@ TEST_CASE("a round trip whose tile is not 0 beyond the edge") {
   e.run_probe = copy;
   const Diagnosis d = diagnose(e);
   CHECK(d.id == "WRONG-PART");
-  CHECK_THAT(d.headline, Catch::Contains("what it holds beyond the edge is not 0"));
+  CHECK_THAT(d.headline,
+             Catch::Matchers::ContainsSubstring("what it holds beyond the edge is not 0"));
 }
 
 TEST_CASE("the pieces of a tile that hold no products are told") {

@@ -72,9 +72,9 @@ std::set<std::string> kept(const FixtureProject& project, const std::string& wha
   return names;
 }
 
-const std::string& module_of(const std::vector<std::string>& modules, const std::string& kernel) {
+const std::string& module_of(const std::vector<std::string>& modules, std::string_view kernel) {
   const auto found = std::find_if(modules.begin(), modules.end(), [&](const std::string& text) {
-    return std::regex_search(text, std::regex("\\.entry \\w*" + kernel));
+    return std::regex_search(text, std::regex("\\.entry \\w*" + std::string(kernel)));
   });
   REQUIRE(found != modules.end());
   return *found;

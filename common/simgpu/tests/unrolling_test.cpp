@@ -12,8 +12,8 @@ namespace {
 /// One load a turn. %r2 counts, %r3 holds how many turns are wanted.
 struct Loop {
   std::string start = "mov.u32 %r2, 0;", step = "1", condition = "lt.s32 %p1, %r2, %r3";
-  std::string pragma;  ///< at the head
-  std::string more;    ///< in the body
+  std::string pragma{};  ///< at the head
+  std::string more{};    ///< in the body
   std::string back = "@%p1 bra L;";
 };
 /// The turns of a warp's lower half and upper half.

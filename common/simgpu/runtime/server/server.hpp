@@ -57,10 +57,10 @@ struct Policy {
   /// Sum of device-to-device copies and memsets; of a copy in two dimensions, by rows, and a row
   /// counts as 256 bytes at least.
   std::uint64_t transfer_bytes = 8ull << 30;
-  LaunchOptions launch;  ///< checks, counters, instruction budget of each launch
+  LaunchOptions launch{};  ///< checks, counters, instruction budget of each launch
   /// Asked when a runner's patience is over: true if it was kept from running, by other work on the
   /// machine, and should get more time. Empty: wall time alone decides.
-  std::function<bool()> starved;
+  std::function<bool()> starved{};
 };
 
 /// Even a starved runner gets no more than so many times its patience.

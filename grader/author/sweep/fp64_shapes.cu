@@ -58,10 +58,8 @@ struct Candidate {
 };
 
 /// What was measured of one candidate at one shape.
-struct Row {
-  double seconds = 0;                     ///< median of the rounds
-  double ratio = 0, least = 0, most = 0;  ///< of cuBLAS's time to its own in the same round
-  double worst = 0, mean = 0;             ///< errors in u(|A||B|)
+struct Row : Speed {
+  WorstAndMean errors;
 };
 
 constexpr int CUBLAS = 0, OF_LAB_5 = 1, CHOSEN = 2, STREAM_K = 3, TILES = 4;
@@ -78,9 +76,6 @@ std::string name_of(const Chosen& chosen) {
 class Bench {
  public:
   Bench() {
-    if (cublasCreate(&cublas_) != CUBLAS_STATUS_SUCCESS) std::exit(1);
-    CUDA_CHECK(cudaEventCreate(&begin_));
-    CUDA_CHECK(cudaEventCreate(&end_));
     candidates = {
         {"cuBLAS", [this](View a, View b, MatrixView<double> c) { cublas(a, b, c); }},
         {"5.3c", gemm_of_lab_5},
@@ -123,8 +118,11 @@ class Bench {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       CUDA_CHECK(cudaMemset(c.get(), 0xff, sizeof(double) * size_c));
       run(candidates[i], 0);
-      measure_errors({a.get(), e.m, e.k, e.k}, {b.get(), e.k, e.n, e.n}, {c.get(), e.m, e.n, e.n},
-                     rows[i]);
+      const MatrixView<const double> va = {a.get(), e.m, e.k, e.k}, vb = {b.get(), e.k, e.n, e.n};
+      const MatrixView<const double> vc = {c.get(), e.m, e.n, e.n};
+      rows[i].errors = errors_of(vc, 256, [&](dim3 grid, int step, Errors* errors) {
+        compare<<<grid, 128>>>(va, vb, vc, step, errors);
+      });
     }
     if (!timed) return rows;
     // Those that are compared take turns with each other alone: what ran just before a candidate decides
@@ -135,16 +133,7 @@ class Bench {
         times[i].push_back(seconds([&](int n) { run(candidates[i], n); }));
     for (std::size_t i = TILES; i < rows.size(); ++i)
       times[i].push_back(seconds([&](int n) { run(candidates[i], n); }));
-    for (std::size_t i = rows.size(); i-- > 0;) {
-      std::vector<double> ratios, sorted = times[i];
-      for (std::size_t round = 0; round < times[i].size(); ++round)
-        ratios.push_back(times[CUBLAS][round] / times[i][round]);
-      std::sort(ratios.begin(), ratios.end());
-      std::sort(sorted.begin(), sorted.end());
-      rows[i].ratio = ratios[ratios.size() / 2];
-      rows[i].least = ratios.front(), rows[i].most = ratios.back();
-      rows[i].seconds = sorted[sorted.size() / 2];
-    }
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].set(times[i], times[CUBLAS]);
     return rows;
   }
 
@@ -158,41 +147,11 @@ class Bench {
   /// The product of the transposes, all column by column.
   void cublas(View a, View b, MatrixView<double> c) {
     const double one = 1, zero = 0;
-    cublasDgemm(cublas_, CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows, a.cols, &one, b.data, b.ld,
+    cublasDgemm(cublas_.get(), CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows, a.cols, &one, b.data, b.ld,
                 a.data, a.ld, &zero, c.data, c.ld);
   }
 
-  /// At most 256 rows are compared, spread over C.
-  void measure_errors(View a, View b, View c, Row& row) {
-    const Buffer<Errors> errors(1);
-    CUDA_CHECK(cudaMemset(errors.get(), 0, sizeof(Errors)));
-    const int step = ceil_div(c.rows, 256), rows = ceil_div(c.rows, step);
-    compare<<<dim3(ceil_div(c.cols, 128), rows), 128>>>(a, b, c, step, errors.get());
-    CUDA_CHECK_LAUNCH();
-    Errors seen;
-    CUDA_CHECK(cudaMemcpy(&seen, errors.get(), sizeof seen, cudaMemcpyDeviceToHost));
-    row.worst = seen.worst;
-    row.mean = seen.sum / (static_cast<double>(rows) * c.cols);
-  }
-
-  /// Of one product: the mean of as many as take about 10 ms.
-  template <typename Run>
-  double seconds(const Run& run) {
-    const auto timed = [&](int count) {
-      CUDA_CHECK(cudaEventRecord(begin_));
-      for (int i = 0; i < count; ++i) run(i);
-      CUDA_CHECK(cudaEventRecord(end_));
-      CUDA_CHECK(cudaEventSynchronize(end_));
-      float ms = 0;
-      CUDA_CHECK(cudaEventElapsedTime(&ms, begin_, end_));
-      return ms / static_cast<float>(count);
-    };
-    const float once = timed(2);
-    return timed(std::clamp(static_cast<int>(10 / once), 1, 2000)) * 1e-3;
-  }
-
-  cublasHandle_t cublas_ = nullptr;
-  cudaEvent_t begin_ = nullptr, end_ = nullptr;
+  Cublas cublas_;
 };
 
 }  // namespace
@@ -229,9 +188,10 @@ int main(int argc, char** argv) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::printf("\n%-16s", name_of(asked.shapes[i]).c_str());
     for (const int which : {CUBLAS, OF_LAB_5, CHOSEN, STREAM_K})
-      std::printf(" %7.2f %6.3f", rows[i][which].worst, rows[i][which].mean);
+      std::printf(" %7.2f %6.3f", rows[i][which].errors.worst, rows[i][which].errors.mean);
     double worst = 0;
-    for (std::size_t c = TILES; c < rows[i].size(); ++c) worst = std::max(worst, rows[i][c].worst);
+    for (std::size_t c = TILES; c < rows[i].size(); ++c)
+      worst = std::max(worst, rows[i][c].errors.worst);
     std::printf(" %14.2f", worst);
   }
   if (asked.timed)

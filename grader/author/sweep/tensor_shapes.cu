@@ -55,10 +55,8 @@ struct Candidate {
 };
 
 /// What was measured of one candidate at one shape.
-struct Row {
-  double seconds = 0;                     ///< median of the rounds
-  double ratio = 0, least = 0, most = 0;  ///< of cuBLAS's time to its own in the same round
-  double worst = 0, mean = 0;             ///< errors in u(|A||B|)
+struct Row : Speed {
+  WorstAndMean errors;
 };
 
 /// What the kernels are called for factors of this type.
@@ -75,14 +73,7 @@ template <typename T>
 class Bench {
  public:
   explicit Bench(bool tiles) {
-    if (cublasCreate(&cublas_) != CUBLAS_STATUS_SUCCESS) std::exit(1);
-    // What a stream has freed stays in its pool: unaligned operands take memory for each product.
-    cudaMemPool_t pool = nullptr;
-    std::uint64_t all = UINT64_MAX;
-    CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
-    CUDA_CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
-    CUDA_CHECK(cudaEventCreate(&begin_));
-    CUDA_CHECK(cudaEventCreate(&end_));
+    keep_freed_memory();  // unaligned operands take some for each product
     candidates = {
         {"cuBLAS", [this](View a, View b, MatrixView<float> c) { cublas(a, b, c); }},
         {OF_LAB_5_NAME<T>,
@@ -135,8 +126,11 @@ class Bench {
       if (i == REALIGNED) continue;
       CUDA_CHECK(cudaMemset(c.get(), 0xff, sizeof(float) * size_c));
       run(candidates[i], 0);
-      measure_errors({a.get(), e.m, e.k, e.k}, {b.get(), e.k, e.n, e.n}, {c.get(), e.m, e.n, e.n},
-                     rows[i]);
+      const MatrixView<const T> va = {a.get(), e.m, e.k, e.k}, vb = {b.get(), e.k, e.n, e.n};
+      const MatrixView<const float> vc = {c.get(), e.m, e.n, e.n};
+      rows[i].errors = errors_of(vc, 512, [&](dim3 grid, int step, Errors* errors) {
+        compare<T><<<grid, 128>>>(va, vb, vc, step, errors);
+      });
     }
     if (!timed) return rows;
     // Those that are compared take turns with each other alone: what ran just before a candidate decides
@@ -151,18 +145,7 @@ class Bench {
         seconds([&](int n) { run(candidates[CUBLAS], n); });
         times[i].push_back(seconds([&](int n) { run(candidates[i], n); }));
       }
-    for (std::size_t i = rows.size(); i-- > 0;) {
-      std::vector<double> ratios;
-      for (std::size_t round = 0; round < times[i].size(); ++round)
-        ratios.push_back(times[CUBLAS][round] / times[i][round]);
-      std::sort(ratios.begin(), ratios.end());
-      rows[i].ratio = ratios[ratios.size() / 2];
-      rows[i].least = ratios.front();
-      rows[i].most = ratios.back();
-      std::vector<double> sorted = times[i];
-      std::sort(sorted.begin(), sorted.end());
-      rows[i].seconds = sorted[sorted.size() / 2];
-    }
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].set(times[i], times[CUBLAS]);
     return rows;
   }
 
@@ -181,43 +164,13 @@ class Bench {
     const auto type = IS_TF32<T>                  ? CUDA_R_32F
                       : std::is_same_v<T, __half> ? CUDA_R_16F
                                                   : CUDA_R_16BF;
-    cublasGemmEx(cublas_, CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows, a.cols, &one, b.data, type,
-                 b.ld, a.data, type, a.ld, &zero, c.data, CUDA_R_32F, c.ld,
+    cublasGemmEx(cublas_.get(), CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows, a.cols, &one, b.data,
+                 type, b.ld, a.data, type, a.ld, &zero, c.data, CUDA_R_32F, c.ld,
                  IS_TF32<T> ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
                  CUBLAS_GEMM_DEFAULT);
   }
 
-  /// At most 512 rows are compared, spread over C.
-  void measure_errors(View a, View b, MatrixView<const float> c, Row& row) {
-    const Buffer<Errors> errors(1);
-    CUDA_CHECK(cudaMemset(errors.get(), 0, sizeof(Errors)));
-    const int step = ceil_div(c.rows, 512), rows = ceil_div(c.rows, step);
-    compare<T><<<dim3(ceil_div(c.cols, 128), rows), 128>>>(a, b, c, step, errors.get());
-    CUDA_CHECK_LAUNCH();
-    Errors seen;
-    CUDA_CHECK(cudaMemcpy(&seen, errors.get(), sizeof seen, cudaMemcpyDeviceToHost));
-    row.worst = seen.worst;
-    row.mean = seen.sum / (static_cast<double>(rows) * c.cols);
-  }
-
-  /// Of one product: the mean of as many as take about 10 ms.
-  template <typename Run>
-  double seconds(const Run& run) {
-    const auto timed = [&](int count) {
-      CUDA_CHECK(cudaEventRecord(begin_));
-      for (int i = 0; i < count; ++i) run(i);
-      CUDA_CHECK(cudaEventRecord(end_));
-      CUDA_CHECK(cudaEventSynchronize(end_));
-      float ms = 0;
-      CUDA_CHECK(cudaEventElapsedTime(&ms, begin_, end_));
-      return ms / static_cast<float>(count);
-    };
-    const float once = timed(2);
-    return timed(std::clamp(static_cast<int>(10 / once), 1, 2000)) * 1e-3;
-  }
-
-  cublasHandle_t cublas_ = nullptr;
-  cudaEvent_t begin_ = nullptr, end_ = nullptr;
+  Cublas cublas_;
   int pairs_ = 0, outputs_ = 0;
 };
 
@@ -252,10 +205,10 @@ void print_errors(const char* type, const Bench<T>& bench, const std::vector<Ext
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     std::printf("\n%-18s", name_of(shapes[i]).c_str());
     for (const int which : {CUBLAS, OF_LAB_5, CHOSEN})
-      std::printf(" %9.2f %9.3f", rows[i][which].worst, rows[i][which].mean);
+      std::printf(" %9.2f %9.3f", rows[i][which].errors.worst, rows[i][which].errors.mean);
     double worst = 0;
     for (std::size_t c = TILES; c < bench.candidates.size(); ++c)
-      worst = std::max(worst, rows[i][c].worst);
+      worst = std::max(worst, rows[i][c].errors.worst);
     if (bench.candidates.size() > TILES) std::printf(" %9.2f", worst);
   }
   std::printf("\n");

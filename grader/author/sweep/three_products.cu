@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -96,10 +97,8 @@ Candidate tile(const char* name) {
 }
 
 /// What was measured of one candidate at one shape.
-struct Row {
-  double seconds = 0;                          ///< median of the rounds
-  double ratio = 0, least = 0, most = 0;       ///< of cuBLAS's time to its own in the same round
-  double worst[KINDS] = {}, mean[KINDS] = {};  ///< errors in u(|A||B|), by Data
+struct Row : Speed {
+  WorstAndMean errors[KINDS];  ///< by Data
 };
 
 class Bench {
@@ -108,15 +107,8 @@ class Bench {
 
   /// only_shapes: no candidate but 6.4.5 and its tiles takes part.
   explicit Bench(bool only_shapes) : only_shapes_(only_shapes) {
-    if (!only_shapes && cublasCreate(&cublas_) != CUBLAS_STATUS_SUCCESS) std::exit(1);
-    if (!only_shapes) cublasSetMathMode(cublas_, CUBLAS_PEDANTIC_MATH);
-    // What a stream has freed stays in its pool: 6.3.4 takes memory for each product.
-    cudaMemPool_t pool = nullptr;
-    std::uint64_t all = UINT64_MAX;
-    CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
-    CUDA_CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
-    CUDA_CHECK(cudaEventCreate(&begin_));
-    CUDA_CHECK(cudaEventCreate(&end_));
+    if (!only_shapes) cublasSetMathMode(cublas_.emplace().get(), CUBLAS_PEDANTIC_MATH);
+    keep_freed_memory();  // 6.3.4 takes some for each product
     candidates = {
         {"cuBLAS FP32", [this](View a, View b, MatrixView<float> c) { cublas(a, b, c); }, 9, false},
         {"6.3.2",
@@ -165,8 +157,7 @@ class Bench {
       for (int i = 0; i < static_cast<int>(rows.size()); ++i) {
         if (i == PARTS || (timed && i >= TILES && data != Data::zero_mean)) continue;
         if (only_shapes_ && i != SHAPES && i < first_of_shapes) continue;
-        measure_errors(candidates[i], va, vb, vc, rows[i].worst[static_cast<int>(data)],
-                       rows[i].mean[static_cast<int>(data)]);
+        rows[i].errors[static_cast<int>(data)] = errors(candidates[i], va, vb, vc);
       }
     }
     if (timed) measure_times(e.m == e.n && e.n == e.k, va, vb, vc, rows);  // of the last data
@@ -180,8 +171,8 @@ class Bench {
   /// The product of the transposes, all column by column.
   void cublas(View a, View b, MatrixView<float> c) {
     const float one = 1, zero = 0;
-    cublasSgemm(cublas_, CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows, a.cols, &one, b.data, b.ld,
-                a.data, a.ld, &zero, c.data, c.ld);
+    cublasSgemm(cublas_->get(), CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows, a.cols, &one, b.data,
+                b.ld, a.data, a.ld, &zero, c.data, c.ld);
   }
 
   void measure_times(bool square, View a, View b, MatrixView<float> c, std::vector<Row>& rows) {
@@ -189,57 +180,21 @@ class Bench {
     for (int round = 0; round < candidates[CUBLAS].rounds; ++round)
       for (std::size_t i = 0; i < rows.size(); ++i)
         if (round < candidates[i].rounds && (square || !candidates[i].squares))
-          times[i].push_back(seconds(candidates[i], a, b, c));
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (times[i].empty()) continue;
-      std::vector<double> ratios, sorted = times[i];
-      for (std::size_t round = 0; round < times[i].size(); ++round)
-        ratios.push_back(times[CUBLAS][round] / times[i][round]);
-      std::sort(ratios.begin(), ratios.end());
-      rows[i].ratio = ratios[ratios.size() / 2];
-      rows[i].least = ratios.front();
-      rows[i].most = ratios.back();
-      std::sort(sorted.begin(), sorted.end());
-      rows[i].seconds = sorted[sorted.size() / 2];
-    }
+          times[i].push_back(seconds([&](int) { candidates[i].run(a, b, c); }));
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].set(times[i], times[CUBLAS]);
   }
 
-  /// At most 1024 rows are compared, spread over C.
-  void measure_errors(const Candidate& candidate, View a, View b, MatrixView<float> c,
-                      double& worst, double& mean) {
+  static WorstAndMean errors(const Candidate& candidate, View a, View b, MatrixView<float> c) {
     CUDA_CHECK(cudaMemset(c.data, 0xff, sizeof(float) * c.rows * c.ld));  // NaN
     candidate.run(a, b, c);
-    const Buffer<Errors> errors(1);
-    CUDA_CHECK(cudaMemset(errors.get(), 0, sizeof(Errors)));
-    const int step = ceil_div(c.rows, 1024), rows = ceil_div(c.rows, step);
-    compare<<<dim3(ceil_div(c.cols, 128), rows), 128>>>(a, b, {c.data, c.rows, c.cols, c.ld}, step,
-                                                        errors.get());
-    compare_beside<<<c.rows, 32>>>(c, errors.get());
-    CUDA_CHECK_LAUNCH();
-    Errors seen;
-    CUDA_CHECK(cudaMemcpy(&seen, errors.get(), sizeof seen, cudaMemcpyDeviceToHost));
-    worst = seen.worst;
-    mean = seen.sum / (static_cast<double>(rows) * c.cols);
-  }
-
-  /// Of one product: the mean of as many as take about 10 ms.
-  double seconds(const Candidate& candidate, View a, View b, MatrixView<float> c) {
-    const auto timed = [&](int count) {
-      CUDA_CHECK(cudaEventRecord(begin_));
-      for (int i = 0; i < count; ++i) candidate.run(a, b, c);
-      CUDA_CHECK(cudaEventRecord(end_));
-      CUDA_CHECK(cudaEventSynchronize(end_));
-      float ms = 0;
-      CUDA_CHECK(cudaEventElapsedTime(&ms, begin_, end_));
-      return ms / static_cast<float>(count);
-    };
-    const float once = timed(1);
-    return timed(std::max(1, static_cast<int>(10 / once))) * 1e-3;
+    return errors_of(c, 1024, [&](dim3 grid, int step, Errors* errors) {
+      compare<<<grid, 128>>>(a, b, {c.data, c.rows, c.cols, c.ld}, step, errors);
+      compare_beside<<<c.rows, 32>>>(c, errors);
+    });
   }
 
   bool only_shapes_ = false;
-  cublasHandle_t cublas_ = nullptr;
-  cudaEvent_t begin_ = nullptr, end_ = nullptr;
+  std::optional<Cublas> cublas_;
 };
 
 void print_speed(const std::vector<Extents>& shapes, const std::vector<std::vector<Row>>& rows) {
@@ -274,14 +229,15 @@ bool print_errors(const Bench& bench, const std::vector<Extents>& shapes,
       std::printf("%-16s%-11s", name_of(shapes[i]).c_str(), names[data]);
       double any = 0;
       for (int which = Bench::TILES; which < static_cast<int>(bench.candidates.size()); ++which)
-        if (which != Bench::PARTS) any = std::max(any, rows[i][which].worst[data]);
+        if (which != Bench::PARTS) any = std::max(any, rows[i][which].errors[data].worst);
       for (const int which : {Bench::CUBLAS, Bench::MMA, Bench::WGMMA, Bench::SHAPES}) {
-        std::printf("%9.2f %8.3f", rows[i][which].worst[data], rows[i][which].mean[data]);
-        if (which != Bench::CUBLAS) any = std::max(any, rows[i][which].worst[data]);
+        std::printf("%9.2f %8.3f", rows[i][which].errors[data].worst,
+                    rows[i][which].errors[data].mean);
+        if (which != Bench::CUBLAS) any = std::max(any, rows[i][which].errors[data].worst);
       }
       std::printf("%18.2f", any);
       const Row& never = rows[i][Bench::NEVER];
-      std::printf("%9.2f %8.3f\n", never.worst[data], never.mean[data]);
+      std::printf("%9.2f %8.3f\n", never.errors[data].worst, never.errors[data].mean);
       right = right && any <= 32;
     }
   return right;

@@ -39,6 +39,10 @@ namespace {
 
 using messages::text;
 
+/// In place of device code in the runner's object. The runtime reads as far as a NUL, which clang 14
+/// adds to what it embeds, and later versions do not.
+const std::string kNoDeviceCode(1, '\0');
+
 /// Lives while an optimiser runs. So many at a time, of all builds of this process together, as the
 /// first of them wants; each takes 0.1 to 0.2 GB.
 class Optimising {
@@ -65,8 +69,9 @@ class Driver {
         lab_(lab),
         options_(options),
         runs_(place, toolchain.identity, options),
-        no_binary_(options.box ? runs_.put("no_gpu_binary", "") : runs_.cache() / "no_gpu_binary") {
-    if (!options.box && !fs::exists(no_binary_)) write_file_atomically(no_binary_, "");
+        no_binary_(options.box ? runs_.put("no_device_code", kNoDeviceCode)
+                               : runs_.cache() / "no_device_code") {
+    if (!options.box && !fs::exists(no_binary_)) write_file_atomically(no_binary_, kNoDeviceCode);
     const auto flags = [&](const char* file) {
       return std::vector<std::string>{toolchain_.clang, file, "-I.", "-ferror-limit=0"};
     };

@@ -186,7 +186,7 @@ void call_assertfail(Warp& w, const std::byte* arguments, std::uint32_t stride, 
   Access at = describe(run, {pc, w.index, lane, AccessType::load, MemorySpace::global, 0, 0});
   if (at.where.line == 0) at.where = {file, line};
   add_finding(run, FindingKind::assertion, pc, UINT32_MAX, at, std::nullopt,
-              "assertion failed: " + message + " (" + file + ":" + std::to_string(line) + ")");
+              message + " (" + file + ":" + std::to_string(line) + ")");
   abort_launch(run);
 }
 

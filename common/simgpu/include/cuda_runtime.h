@@ -13,6 +13,14 @@
 #define __COMMON_FUNCTIONS_H__
 #define __DEVICE_ATOMIC_FUNCTIONS_H__
 
+// What later versions of clang put into libstdc++'s first header, for preconditions that a kernel violates, ends
+// with abort(), which device code does not have.
+#if defined(__CUDA__) && __has_include(<bits/c++config.h>)
+#define __builtin_abort __builtin_trap
+#include <bits/c++config.h>
+#undef __builtin_abort
+#endif
+
 // NVIDIA's headers bring these along one way or another: programs rely on it.
 #include <assert.h>
 #include <ctype.h>

@@ -147,7 +147,7 @@ TEST_CASE("runtime: device code that is not there or broken is an error code", "
            {".version 7.0\n.target sm_80\n.address_size 64\n",
             "cudaErrorInvalidDeviceFunction\n"}}) {
     INFO(ptx);
-    write_file(folder / "p.ptx", ptx);
+    write_file(folder / "p.ptx", ptx + '\0');
     REQUIRE(
         run_process({clang, "@common/simgpu/flags/host.rsp", "-Xclang", "-fcuda-include-gpubinary",
                      "-Xclang", folder / "p.ptx", "-c", folder / "p.cu", "-o", folder / "p.o"})
@@ -159,6 +159,28 @@ TEST_CASE("runtime: device code that is not there or broken is an error code", "
     CHECK(ran.status == 0);
     CHECK(ran.out == expected);
     CHECK(ran.err.find("simgpu: kernel launch returns") != std::string::npos);
+  }
+}
+
+TEST_CASE("runtime: a kernel that violates a precondition of the standard library", "[runtime]") {
+  const TemporaryFolder folder;
+  write_file(folder / "p.cu",
+             "#include <cuda/std/optional>\n"
+             "__global__ void k(int* p, int n) {\n"
+             "  cuda::std::optional<int> some;\n  if (n > 2) some = n;\n  *p = *some;\n}\n"
+             "int main() {\n  int* p;\n  cudaMalloc(&p, 4);\n  k<<<1, 1>>>(p, 3);\n"
+             "  if (cudaDeviceSynchronize() != cudaSuccess) return 1;\n  k<<<1, 1>>>(p, 1);\n"
+             "  return cudaDeviceSynchronize() == cudaSuccess ? 2 : 3;\n}\n");
+  for (const Clang* clang : {&clangs().front(), &clangs().back()}) {
+    INFO(clang->command);
+    const Ran compiled =
+        run_process({simcc(), "-D_GLIBCXX_ASSERTIONS", folder / "p.cu", "-o", folder / "p"}, "",
+                    with_clang(clang->command));
+    INFO(compiled.err);
+    REQUIRE(compiled.status == 0);
+    const Ran ran = run_process({folder / "p"});
+    CHECK(ran.status == 3);
+    CHECK((ran.out + ran.err).find("_M_is_engaged()") != std::string::npos);
   }
 }
 

@@ -107,4 +107,17 @@ __attribute__((device, noreturn, nodebug)) static inline void __assert_fail(cons
                                                                             const char* function) {
   __assertfail(message, file, line, function, sizeof(char));
 }
+
+// What constexpr functions of libstdc++ call if a precondition is violated. They run in kernels, too, but
+// from version 14 on these two are host functions. The first is called in constant expressions alone, the
+// second with _GLIBCXX_ASSERTIONS. Later versions of clang bring their own.
+#ifndef __CLANG_CUDA_WRAPPERS_BITS_CPP_CONFIG
+namespace std {
+__attribute__((device, nodebug)) inline void __glibcxx_assert_fail() {}
+__attribute__((device, noreturn, nodebug)) inline void __glibcxx_assert_fail(
+    const char* file, int line, const char* function, const char* condition) {
+  __assertfail(condition, file, static_cast<unsigned>(line), function, sizeof(char));
+}
+}  // namespace std
+#endif
 }

@@ -2,8 +2,8 @@
 // launches.
 //
 // clang describes each translation unit's image by a wrapper {magic, version, data, unused}; here
-// `data` is the PTX text itself, because `-fcuda-include-gpubinary` embeds any file as it is,
-// followed by a NUL.
+// `data` is the PTX text itself, because `-fcuda-include-gpubinary` embeds any file as it is. The
+// text ends with a NUL, which the file has to bring: clang 14 adds one, later versions do not.
 
 #include <vector>
 

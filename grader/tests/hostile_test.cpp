@@ -234,7 +234,7 @@ TEST_CASE("what does not build is one clear error") {
         "GLOBAL", "static_assert(sizeof(int) == 5, \"out of memory: std::bad_alloc\");"));
     INFO(result.output);
     CHECK(result.output.find("lab6_fixture/gemm.cu does not compile") != std::string::npos);
-    CHECK(result.output.find("gemm.cu:12:1: error:") != std::string::npos);
+    CHECK(result.output.find("gemm.cu:12:") != std::string::npos);
   }
   SECTION("inline assembly that is no PTX") {
     const auto result = lines(fixture_source(

@@ -46,7 +46,8 @@ Product random_product(std::mt19937& random, unsigned rare) {
 using Way = void (*)(const double*, const double*, const FloatTile&);
 
 /// D as bits. `in_place`: D is C.
-std::vector<std::uint32_t> multiplied(Way way, Product p, bool in_place) {
+std::vector<std::uint32_t> multiplied(Way way, const Product& given, bool in_place) {
+  Product p = given;
   float d[4][32] = {};
   FloatTile t{};
   for (int i = 0; i < 4; ++i) {

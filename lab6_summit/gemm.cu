@@ -147,8 +147,7 @@ void gemm_split_k(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
 
 // ---- 6.2.1: rows that begin anywhere
 
-/// Starts copying B's tile of a step, WIDTH floats at a time. Every row of b begins and ends at a
-/// multiple of WIDTH floats.
+/// Starts copying B's tile of a step. Rows of b begin and end at multiples of WIDTH floats.
 template <int WIDTH>
 struct Wide {
   template <bool INSIDE, typename S>
@@ -161,8 +160,7 @@ struct Wide {
   }
 };
 
-/// The widest copy (4, 2 or 1 floats) such that every row of m consists of whole copies, each
-/// aligned to its size.
+/// The widest copy (4, 2 or 1 floats) that every row of m consists of, each aligned to its size.
 inline int widest_copy(MatrixView<const float> m) {
   for (int width = V; width > 1; width /= 2) {
     const bool first = reinterpret_cast<std::size_t>(m.data) % (width * sizeof(float)) == 0;

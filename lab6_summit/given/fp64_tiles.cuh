@@ -1,5 +1,4 @@
-// What fp64_shapes.cu builds on: tiles of doubles, the thread that requests them from TMA, and the
-// way from sums to C.
+// For fp64_shapes.cu: tiles of doubles, the thread that requests them, and the way to C.
 #pragma once
 
 #include "common/mma_sync.cuh"

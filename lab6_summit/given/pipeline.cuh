@@ -3,8 +3,7 @@
 
 #include "lab6_summit/given/copies.cuh"
 
-/// The 32 lanes of a warp are arranged in 4 rows of 8 over what they compute, in pieces of V rows
-/// and V columns each.
+/// A warp's 32 lanes, in 4 rows of 8, over what they compute: pieces of V rows and V columns each.
 constexpr int LANES_M = 4, LANES_N = 8, WARP = LANES_M * LANES_N, V = VEC<float>;
 
 /// A block computes BM x BN of C in steps of BK along K, a warp WM x WN of that, in sub-tiles of 4

@@ -1,5 +1,4 @@
-// What tensor_shapes.cu builds on: tiles of several sizes, the ring that they pass through,
-// clusters of blocks, and the way from sums to C.
+// For tensor_shapes.cu: tiles of several sizes, the ring that they pass through, the way to C.
 #pragma once
 
 #include "lab6_summit/given/cluster.cuh"
@@ -133,11 +132,10 @@ __device__ void copy_steps(typename L::Shared& own, PlaceOf<L::STAGES>& place, c
 /// Stores a warp's (16, 2 COUNT) sums, the first at (row0, col0), where C has these elements.
 /// Neighbours in a row are in different lanes, so eight rows of 32 columns at a time go through
 /// shared memory: then the lanes of a warp store whole rows of 128 bytes.
-template <int COUNT>
-__device__ void store_rows(const float (&sums)[COUNT], RowsOfC& rows, MatrixView<float> c, int row0,
-                           int col0) {
+template <bool ALIGNED, int COUNT>
+__device__ void store_rows_as(const float (&sums)[COUNT], RowsOfC& rows, MatrixView<float> c,
+                              int row0, int col0) {
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  const bool aligned = rows_aligned(c) && c.cols % 4 == 0;
 #pragma unroll
   for (int i = 0; i < COUNT; i += 16) {
 #pragma unroll
@@ -149,7 +147,7 @@ __device__ void store_rows(const float (&sums)[COUNT], RowsOfC& rows, MatrixView
             make_float2(sums[i + 4 * j + 2 * half], sums[i + 4 * j + 2 * half + 1]);
       __syncwarp();
       const int first = row0 + 8 * half, col = col0 + 2 * i;
-      if (aligned) {
+      if (ALIGNED) {
         const int x = lane % 8 * 4;
 #pragma unroll
         for (int r = lane / 8; r < 8; r += 4)
@@ -157,12 +155,19 @@ __device__ void store_rows(const float (&sums)[COUNT], RowsOfC& rows, MatrixView
             *reinterpret_cast<float4*>(&c(first + r, col + x)) =
                 *reinterpret_cast<const float4*>(&rows[r][x]);
       } else {
-#pragma unroll 1
+#pragma unroll
         for (int r = 0; r < 8; ++r)
           if (first + r < c.rows && col + lane < c.cols) c(first + r, col + lane) = rows[r][lane];
       }
     }
   }
+}
+/// The same. Two loops: with both ways in one, instructions of the other would be fetched as well.
+template <int COUNT>
+__device__ void store_rows(const float (&sums)[COUNT], RowsOfC& rows, MatrixView<float> c, int row0,
+                           int col0) {
+  if (rows_aligned(c) && c.cols % 4 == 0) return store_rows_as<true>(sums, rows, c, row0, col0);
+  store_rows_as<false>(sums, rows, c, row0, col0);
 }
 
 /// Stores four sums to a row of C, where C has these elements.
@@ -177,8 +182,7 @@ GEMM_LAB_DEVICE inline void store_four(MatrixView<float> c, int row, int col, fl
   }
 }
 
-/// Stores the same sums to this block's shared memory, in the place of the ring: so all warps must
-/// have multiplied before.
+/// Stores them to shared memory, in the place of the ring: all warps must have multiplied before.
 template <typename L, int COUNT>
 __device__ void keep_part(const float (&sums)[COUNT], typename L::Shared& shared) {
   const int lane = threadIdx.x % 32, row = threadIdx.x / 32 * 16 + lane / 4, col = lane % 4 * 2;

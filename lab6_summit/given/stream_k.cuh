@@ -1,5 +1,4 @@
-// Stream-K: which steps of which tiles a block multiplies, and how blocks that share a tile hand over
-// their sums.
+// Stream-K: which steps of which tiles a block multiplies, and how it hands over sums of a tile.
 #pragma once
 
 #include "lab6_summit/given/fp64_tiles.cuh"
@@ -50,8 +49,7 @@ constexpr int PAIRS = L::WM* L::WN / 64;
 template <typename L>
 constexpr int LANES = L::WARPS * 32;
 
-/// Scratch memory for sums. A block hands over at most one piece: the first of its share, if the tile
-/// began before it.
+/// Scratch memory for sums. A block hands over one piece at most: its first, if begun by another.
 struct Handover {
   double2* sums;    // (blocks, PAIRS, LANES)
   unsigned* there;  // (blocks, WARPS): 1 once the warp's sums are there, until then 0
@@ -170,8 +168,7 @@ inline int blocks_for(const Choice& tile, int m, int n, int k, int processors) {
 
 /// Estimated microseconds of a product whose steps are shared.
 inline float microseconds_shared(const Choice& tile, int m, int n, int k, int processors) {
-  // For a launch, and for clearing the flags before it; for each 64 x 64 of a tile: around a piece, and to
-  // hand one over and add it.
+  // A launch, clearing flags before it; per 64 x 64 of a tile: around a piece, to hand one over.
   constexpr float LAUNCH = 3, FLAGS = 2, PIECE = 1, HAND_OVER = 2;
   const int tiles = ceil_div(m, tile.bm) * ceil_div(n, tile.bn), per_tile = ceil_div(k, 32);
   const int blocks = blocks_for(tile, m, n, k, processors);

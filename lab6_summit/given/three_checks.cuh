@@ -30,8 +30,7 @@ void gemm_of_parts(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c
   CUDA_CHECK_LAUNCH();
 }
 
-/// 6.3.1: three products, but all threads wait for each pair of tiles, and tensor cores do all of
-/// the additions.
+/// 6.3.1: three products, but all wait for each pair of tiles, and tensor cores do all additions.
 template <bool ALIGNED, typename S>
 __global__ void __launch_bounds__(S::THREADS)
     three_step_by_step_kernel(MatrixView<const float> a, MatrixView<const float> b,

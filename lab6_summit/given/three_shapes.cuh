@@ -39,8 +39,7 @@ GEMM_LAB_DEVICE inline void fence_for_tensor_cores() {
   asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
 }
 
-/// The SPLITTERS warps compute stage.small = act(stage.a), float by float: 16 bytes per access,
-/// with four loads in flight.
+/// The SPLITTERS warps compute stage.small = act(stage.a): 16 bytes per access, four loads ahead.
 template <typename L, typename Act>
 __device__ void for_pieces(typename L::Stage& stage, int thread, Act act) {
   constexpr int PIECES = L::BM * L::BK / 4, THREADS = L::SPLITTERS * 32, AHEAD = 4;

@@ -199,12 +199,13 @@ constexpr Choice<typename L::T> choice(float alone, float full, float off_lines,
 /// From products whose blocks ran in one or two rounds on an H200:
 /// docs/results/h200/tensor-shapes.txt. off_lines is from the end of tuning-lab-6.txt.
 template <typename T, int BYTES = sizeof(T)>
-const Choice<T> table[6] = {
+const Choice<T> table[7] = {
     choice<Tile<T, 128, 256, 1>>(0.71f, 0.71f, 1.25f),
     choice<Tile<T, 128, 192, 1>>(0.54f, 0.54f, 1.35f),
     choice<Tile<T, 128, 128, 1>>(0.36f, 0.36f, 1.5f),
     choice<Tile<T, 64, 128, 2>>(0.25f, 0.44f, 1.9f),
     choice<Tile<T, 128, 64, 2>>(0.25f, 0.48f, 1.9f),
+    choice<Tile<T, 64, 64, 2>>(0.19f, 0.31f, 1.9f),
     choice<Tile<T, 64, 64, 3>>(0.20f, 0.42f, 1.9f),
 };
 

@@ -285,7 +285,10 @@ cudaError_t cudaFreeAsync(void* ptr, cudaStream_t stream) {
   SIMGPU_API_BEGIN;
   if (!is_stream(stream)) return bad_stream(state, "cudaFreeAsync");
   state.goes_to(stream, "cudaFreeAsync");
-  if (!ptr) return state.fail("cudaFreeAsync", cudaErrorInvalidValue, "the pointer is null");
+  if (!ptr) return cudaSuccess;
+  if (state.mapped.kind_of(ptr) == Mapping::pinned)
+    return state.fail("cudaFreeAsync", cudaErrorInvalidValue,
+                      "it is page-locked memory of the host: cudaFreeHost() gives it back");
   return state.done("cudaFreeAsync", state.backend().release(device_ptr(ptr)));
 }
 
@@ -368,6 +371,9 @@ cudaError_t cudaHostUnregister(void* ptr) {
   SIMGPU_API_BEGIN;
   const auto found = state.host_ranges.find(reinterpret_cast<std::uintptr_t>(ptr));
   if (found == state.host_ranges.end()) {
+    if (state.mapped.kind_of(ptr) == Mapping::pinned)
+      return state.fail("cudaHostUnregister", cudaErrorInvalidValue,
+                        "it was allocated page-locked: cudaFreeHost() gives it back");
     return state.fail("cudaHostUnregister", cudaErrorHostMemoryNotRegistered);
   }
   state.mapped.release(state.backend(), ptr, Mapping::registered);

@@ -170,7 +170,10 @@ std::optional<AccessRecord> ExactShadow::access(std::uint64_t granule, const Acc
   Cell& c = cell(granule);
   auto races_with = [&](const AccessRecord& other) {
     if (!other.exists() || (!other.write && !me.write)) return false;
-    if ((other.atomic || other.strong) && (me.atomic || me.strong)) return false;
+    // Volatile keeps the lanes of a warp in no order.
+    const bool exchanged = other.exchange && me.exchange && other.block == me.block &&
+                           other.thread / 32 == me.thread / 32;
+    if (!exchanged && (other.atomic || other.strong) && (me.atomic || me.strong)) return false;
     if (other.block != me.block)
       return order == nullptr || !order->ordered(other, me.thread, clock);
     return clock.unordered(me.thread, other.thread, other.time);

@@ -22,6 +22,7 @@ struct AccessRecord {
   std::uint32_t time = 0;
   std::uint16_t thread = 0;
   bool atomic = false, strong = false, write = false;
+  bool exchange = false;          ///< volatile, but no flag: several lanes, at places of their own
   bool rewrites = false;          ///< a store of what is there already, which is not to be a race
   std::uint64_t launch_time = 0;  ///< counts fences of the whole launch; see BlockOrder
 

@@ -156,6 +156,21 @@ bool run_resident(Worker& worker) {
   return moved;
 }
 
+/// Those that run wait for something: begins one more, or as many as wait, so that a grid whose
+/// blocks all wait for the last one does not look at each of them as often as there are blocks.
+bool begin_more(Worker& worker) {
+  const LaunchRun& l = *worker.launch;
+  bool begun = false;
+  for (std::size_t more = std::max<std::size_t>(1, worker.resident.size()); more > 0; --more) {
+    if (l.stop || worker.resident.size() >= l.resident_blocks || !begin_block(worker)) break;
+    begun = true;
+    if (!run_block(*worker.resident.back())) continue;
+    end_block(worker, worker.resident.size() - 1);
+    break;  // perhaps they no longer wait
+  }
+  return begun;
+}
+
 /// Stands for where all resident threads are and what is in their registers. A loop that counts, or
 /// looks at a flag beside its work, comes to new states; one that only waits comes back to old ones.
 std::uint64_t state_of(const Worker& worker) {
@@ -297,9 +312,7 @@ void run_blocks(Worker& worker) {
   begin_budget(worker);
   Idleness idleness;
   while (!l.stop) {
-    // One more, if those that run wait for something.
-    const bool begun = worker.resident.size() < l.resident_blocks && begin_block(worker);
-    if (begun && run_block(*worker.resident.back())) end_block(worker, worker.resident.size() - 1);
+    const bool begun = begin_more(worker);
     if (worker.resident.empty()) {
       if (begun) continue;
       break;

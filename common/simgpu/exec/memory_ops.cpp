@@ -136,6 +136,20 @@ GlobalCounts async_cost(const std::uint64_t (&from)[kLanes], const std::uint64_t
   return c;
 }
 
+namespace {
+/// Whether a volatile access moves data between lanes: each has a place of its own, and no loop
+/// waits for it. One place for all is a flag.
+bool is_exchange(const LaunchRun& l, const Op& op, const std::uint64_t (&address)[kLanes],
+                 std::uint32_t mask) {
+  const InstructionInfo& info = l.program->instructions[op.pc];
+  if (info.ptx == nullptr || !info.ptx->mod.is_volatile || info.polls) return false;
+  const std::uint64_t first = mask != 0 ? address[std::countr_zero(mask)] : 0;
+  for (; mask != 0; mask &= mask - 1)
+    if (address[std::countr_zero(mask)] != first) return true;
+  return false;
+}
+}  // namespace
+
 Reached access_lanes(Warp& w, const Op& op, AccessType type, ptx::Space space,
                      const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes,
                      std::byte* data, std::size_t stride, bool strong, UnwrittenBytes* unwritten) {
@@ -144,6 +158,7 @@ Reached access_lanes(Warp& w, const Op& op, AccessType type, ptx::Space space,
   const bool load = type == AccessType::load;
   const Checks& checks = l.options.checks;
   const unsigned element = std::max<unsigned>(op.width, 1);
+  const bool exchange = strong && l.exact && is_exchange(l, op, address, mask);
   Reached reached;
   for (unsigned i = 0; i < kLanes; ++i) {
     if (((mask >> i) & 1u) == 0) continue;
@@ -185,7 +200,7 @@ Reached access_lanes(Warp& w, const Op& op, AccessType type, ptx::Space space,
           if (load && checks.init) look_whether_written();
           const std::uint32_t before = kept != 0 ? unwritten_bytes(run, t, bytes) : 0;
           if (checks.race || checks.init)
-            check_shared_access(run, w, i, op, type, t.offset, bytes, strong, rewrites);
+            check_shared_access(run, w, i, op, type, t.offset, bytes, strong, rewrites, exchange);
           if (kept != 0) keep_unwritten(run, t, bytes, kept, before);
           break;
         }

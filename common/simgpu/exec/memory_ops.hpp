@@ -101,10 +101,10 @@ void check_whole_warp(Warp& w, const Op& op, const char* what);
 /// has read, and while its patterns are still there.
 void settle_reads(BlockRun& run);
 
-/// Race checks of one lane; `offset` is into the space or allocation. `rewrites`: see AccessRecord.
+/// Race checks of one lane; `offset` is into the space or allocation. `rewrites` and `exchange`: see AccessRecord.
 void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
                          std::uint64_t offset, unsigned bytes, bool strong = false,
-                         bool rewrites = false);
+                         bool rewrites = false, bool exchange = false);
 /// Of shared memory of another block: t.peer.
 void check_peer_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
                        const Target& t, unsigned bytes, bool strong);

@@ -81,6 +81,9 @@ const char* missing_order(const BlockRun& run, FindingKind kind, const LaneAcces
                  "before one thread raises it, or after one has waited for it"
                : "blocks are not ordered: use an atomic, or let one block own each element";
   }
+  if (warp == me.warp && other.exchange)
+    return "volatile keeps no order between the lanes of a warp, which need not run in step: a "
+           "__syncwarp() is missing between them";
   if (warp == me.warp)
     return other.time < clock.lanes
                ? "lanes have met since, but not these two: a __syncwarp() is missing whose mask "
@@ -180,7 +183,8 @@ void look_for_fence(BlockRun& run, const LaneAccess& me, const check::AccessReco
 }  // namespace
 
 void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
-                         std::uint64_t offset, unsigned bytes, bool strong, bool rewrites) {
+                         std::uint64_t offset, unsigned bytes, bool strong, bool rewrites,
+                         bool exchange) {
   LaunchRun& l = *run.launch;
   if (!run.marked_shared.marks.empty()) touch_marks(run, w, lane, op, type, offset, bytes);
   const std::uint64_t in = offset - memory::kSharedBase;
@@ -210,7 +214,8 @@ void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& 
       if (!fine) l.suspicious.store(true, std::memory_order_relaxed);
       continue;
     }
-    const check::AccessRecord me = record_of(run, w, lane, op, type, strong, rewrites);
+    check::AccessRecord me = record_of(run, w, lane, op, type, strong, rewrites);
+    me.exchange = exchange;
     if (const auto other =
             run.exact_shared->access(g, me, clock, run.cluster != nullptr ? &run.order : nullptr))
       report_race(run, FindingKind::shared_race,

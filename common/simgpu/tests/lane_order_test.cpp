@@ -156,5 +156,44 @@ TEST_CASE("who meets at a barrier names the same number of threads", "[finding][
   CHECK(meet("96", "64") == std::vector<std::string>{"mismatched barriers"});
 }
 
+TEST_CASE("volatile keeps the lanes of a warp in no order", "[finding][race]") {
+  // A sum over the warp, as written before Volta: lane t adds what lane t + 16 has left.
+  const auto sum = [](const std::string& between) {
+    return findings("st.volatile.shared.u32 [%r5], %r1;\n" + between +
+                        "setp.ge.u32 %p1, %r1, 16; @%p1 bra END; ld.volatile.shared.u32 %r8, "
+                        "[%r5+64]; st.global.u32 [%rd3], %r8;\nEND:",
+                    32);
+  };
+  CHECK(sum("") == kSharedRace);
+  CHECK(sum("bar.warp.sync -1;\n") == kNone);
+  CHECK(sum("bar.sync 0;\n") == kNone);
+  // The other way round: read, then written by its owner.
+  CHECK(findings("st.volatile.shared.u32 [%r5], %r1; bar.sync 0; xor.b32 %r7, %r3, 4; add.u32 "
+                 "%r7, %r4, %r7; ld.volatile.shared.u32 %r8, [%r7]; st.volatile.shared.u32 [%r5], "
+                 "%r8;",
+                 32) == kSharedRace);
+  // One place for all is a flag, and who looks again and again waits.
+  CHECK(findings("st.volatile.shared.u32 [%r4], %r1; ld.volatile.shared.u32 %r8, [%r4]; "
+                 "st.global.u32 [%rd3], %r8;",
+                 32) == kNone);
+  CHECK(findings("mov.u32 %r9, 0; st.shared.u32 [%r5], %r9; bar.sync 0; st.volatile.shared.u32 "
+                 "[%r5], 7; xor.b32 %r7, %r3, 4; add.u32 %r7, %r4, %r7;\nAGAIN: "
+                 "ld.volatile.shared.u32 %r8, [%r7]; setp.eq.u32 %p1, %r8, 0; @%p1 bra AGAIN;",
+                 32) == kNone);
+}
+
+TEST_CASE("a grid of which each block waits for the last one looks little", "[engine]") {
+  constexpr unsigned kBlocks = 1000;
+  Gpu gpu(ptx_module(kernel(
+      "setp.ne.u32 %p1, %r1, 0; @%p1 bra END; atom.global.add.u32 %r7, [%rd4], 1;\nAGAIN: "
+      "ld.volatile.global.u32 %r8, [%rd4]; setp.lt.u32 %p2, %r8, 1000; @%p2 bra AGAIN;\nEND:")));
+  const DevicePtr a = gpu.upload(std::vector<std::uint32_t>(4, 1), "a"),
+                  flag = gpu.upload(std::vector<std::uint32_t>(4, 0), "flag");
+  const auto report = gpu.run("k", {kBlocks, 1, 1}, {1, 1, 1}, 0u, LaunchOptions{}, a, flag);
+  CHECK(report.findings.empty());
+  // One after the other would be some 500 looks of each block, of three instructions or more.
+  CHECK(report.total.thread_instructions < kBlocks * 700);
+}
+
 }  // namespace
 }  // namespace simgpu::test

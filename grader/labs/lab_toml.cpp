@@ -162,6 +162,10 @@ class Table {
 };
 
 toml::table parse(const std::string& text, const std::string& path) {
+  // The library goes as deep into a.a.a... as it is written.
+  for (std::size_t at = 0, end; at < text.size(); at = end + 1)
+    if ((end = std::min(text.find('\n', at), text.size())) - at > 4096)
+      throw UserError(path + ": a line is longer than 4096 bytes", exit_usage);
   try {
     return toml::parse(text, path);
   } catch (const toml::parse_error& error) {

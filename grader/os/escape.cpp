@@ -1,5 +1,6 @@
 #include "grader/os/escape.hpp"
 
+#include <array>
 #include <clocale>
 #include <cwctype>
 
@@ -168,11 +169,27 @@ std::string escape_xml(std::string_view text) {
   return out;
 }
 
+namespace {
+/// Whether a spreadsheet may take it for a formula: by its first sign, which may be as wide as a
+/// letter of Chinese, behind what an import may leave out.
+bool is_formula(std::string_view cell) {
+  constexpr std::array<std::string_view, 7> left_out{
+      " ", "\xc2\x85", "\xc2\xa0", "\xe2\x80\x8b", "\xe2\x80\xa8", "\xe3\x80\x80", "\xef\xbb\xbf"};
+  constexpr std::array<std::string_view, 8> signs{
+      "=", "+", "-", "@", "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0"};
+  const auto begins = [&](std::string_view one) { return cell.starts_with(one); };
+  for (;;) {
+    const auto blank = std::find_if(left_out.begin(), left_out.end(), begins);
+    if (blank == left_out.end()) return std::any_of(signs.begin(), signs.end(), begins);
+    cell.remove_prefix(blank->size());
+  }
+}
+}  // namespace
+
 std::string csv_cell(std::string_view text) {
   std::string clean;
   for (const char c : printable(text)) clean += c == '\n' || c == '\t' ? ' ' : c;
-  if (!clean.empty() && std::string_view("=+-@").find(clean.front()) != std::string_view::npos)
-    clean.insert(0, 1, '\'');
+  if (is_formula(clean)) clean.insert(0, 1, '\'');
   if (clean.find_first_of(",;\"'") == std::string::npos) return clean;
   std::string quoted = "\"";
   for (const char c : clean) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);

@@ -417,6 +417,11 @@ TEST_CASE("rosters") {
              ContainsSubstring("roster.csv:1: no column of ids"));
   CHECK_THAT(desk.refusal("ID,Name\n,Nobody\n"),
              ContainsSubstring("roster.csv:2: Nobody has no id"));
+  CHECK_THAT(desk.refusal("ID,Name\nann," + std::string(3'000'000, 'A') + "\n"),
+             ContainsSubstring("roster.csv:2: a cell of 3000000 bytes, at most 2000"));
+  std::string many = "ID,Name\n";
+  for (int i = 0; i < 30'000; ++i) many += std::to_string(i) + ",N\n";
+  CHECK_THAT(desk.refusal(many), ContainsSubstring("30001 lines, at most 20000"));
   CHECK(parse_csv("a\tb\n\"x\ny\"\t\"\"\n").rows ==
         std::vector<std::vector<std::string>>{{"a", "b"}, {"x\ny", ""}});
 }

@@ -182,6 +182,9 @@ TEST_CASE("a course changes single values and nothing else") {
       refused("[points]\n\"7.7\" = 1\n") ==
       "course.toml:2: unknown key \"7.7\" in [points]: no stage has this id, or \"drop\" leaves it out");
   CHECK(refused("[point]\n").find("course.toml:1: unknown key \"point\"") == 0);
+  std::string deep = "[a";
+  for (int i = 0; i < 50'000; ++i) deep += ".a";
+  CHECK(refused("\n" + deep + "]\n") == "course.toml: a line is longer than 4096 bytes");
   CHECK(refused("[goals.\"7.1\".sektors]\nslack = 1\n")
             .find("unknown key \"sektors\" in [goals.\"7.1\"]") != std::string::npos);
   CHECK(refused("[goals.\"7.1\".sectors]\nslak = 1\n") ==

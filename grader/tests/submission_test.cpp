@@ -34,11 +34,18 @@ TEST_CASE("cells that a spreadsheet would run or misread") {
   CHECK(csv_cell("+1") == "\"'+1\"");
   CHECK(csv_cell("-1") == "\"'-1\"");
   CHECK(csv_cell("@x") == "\"'@x\"");
+  CHECK(csv_cell("\t =1") == "\"'  =1\"");
+  CHECK(csv_cell("\xc2\xa0\xef\xbb\xbf=1") == "\"'\xc2\xa0\xef\xbb\xbf=1\"");
+  CHECK(csv_cell("\xef\xbc\x9d"
+                 "1") ==
+        "\"'\xef\xbc\x9d"
+        "1\"");
+  CHECK(csv_cell(" a=1") == " a=1");
   CHECK(csv_cell("a,b") == "\"a,b\"");
   CHECK(csv_cell("say \"hi\"") == "\"say \"\"hi\"\"\"");
   CHECK(csv_cell("two\nlines\t\x1b[31m") == "two lines [31m");
   CHECK(csv_cell("\xff\xfe") == "??");
-  CHECK(csv_cell("\t=1") == " =1");
+  CHECK(csv_cell("\t=1") == "\"' =1\"");
 }
 
 TEST_CASE("no link, pipe, device or giant is read") {

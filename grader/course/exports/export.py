@@ -27,9 +27,10 @@ def plain(value):
 
 
 def harmless(cell):
-    """One line that no spreadsheet takes for a formula."""
+    """One line that no spreadsheet takes for a formula, as csv_cell of grader/os/escape.cpp has it."""
     text = "".join(" " if c in "\r\n\t" else c for c in cell if c in "\r\n\t" or ord(c) >= 32)
-    return "'" + text if text[:1] in ("=", "+", "-", "@") else text
+    first = text.lstrip(" \x85\u00a0\u200b\u2028\u3000\ufeff")[:1]
+    return "'" + text if first and first in "=+-@\uff1d\uff0b\uff0d\uff20" else text
 
 
 def table(rows):

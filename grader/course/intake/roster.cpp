@@ -77,6 +77,9 @@ bool among(const std::array<const char*, n>& columns, const std::string& column)
   return std::find(columns.begin(), columns.end(), column) != columns.end();
 }
 
+/// Names are compared with each other, which takes more than linear time.
+constexpr std::size_t most_cell_bytes = 2000, most_rows = 20000;
+
 constexpr const char* not_utf8 =
     "not a table in UTF-8; in the spreadsheet, save it as \"CSV UTF-8\"";
 
@@ -88,7 +91,14 @@ void check_form(std::string_view text, const Table& table, const Fail& fail) {
     fail(1, not_utf8);
   for (std::size_t i = 0; i < table.rows.size(); ++i)
     for (const std::string& cell : table.rows[i])
-      if (!is_utf8(cell)) fail(table.lines[i], not_utf8);
+      if (!is_utf8(cell))
+        fail(table.lines[i], not_utf8);
+      else if (cell.size() > most_cell_bytes)
+        fail(table.lines[i],
+             fmt::format("a cell of {} bytes, at most {}; is a quotation mark missing?",
+                         cell.size(), most_cell_bytes));
+  if (table.rows.size() > most_rows)
+    fail(1, fmt::format("{} lines, at most {}", table.rows.size(), most_rows));
   if (table.open_quote != 0)
     fail(table.open_quote, "a quotation mark without a second one; add it, or remove this one");
   if (table.rows.empty())

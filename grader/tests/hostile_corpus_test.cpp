@@ -374,6 +374,7 @@ TEST_CASE("the hostile corpus: no forged verdict, no leak, no effect on others",
     auto found = results.find(name);
     if (found == results.end()) found = results.find(printable(name));
     REQUIRE(found != results.end());
+    INFO(found->second.substr(0, 3000));
     CHECK(verdicts(found->second) == verdict);
   }
   for (const auto& [name, result] : results) {

@@ -165,18 +165,24 @@ bool BlockOrder::ordered_through_others(const AccessRecord& other,
   return false;
 }
 
+namespace {
+bool in_race(const AccessRecord& me, const AccessRecord& other, const WarpClock& clock,
+             const BlockOrder* order) {
+  if (!other.exists() || (!other.write && !me.write)) return false;
+  // Volatile keeps the lanes of a warp in no order.
+  const bool exchanged = other.exchange && me.exchange && other.block == me.block &&
+                         other.thread / 32 == me.thread / 32;
+  if (!exchanged && (other.atomic || other.strong) && (me.atomic || me.strong)) return false;
+  if (other.block != me.block) return order == nullptr || !order->ordered(other, me.thread, clock);
+  return clock.unordered(me.thread, other.thread, other.time);
+}
+}  // namespace
+
 std::optional<AccessRecord> ExactShadow::access(std::uint64_t granule, const AccessRecord& me,
                                                 const WarpClock& clock, const BlockOrder* order) {
   Cell& c = cell(granule);
-  auto races_with = [&](const AccessRecord& other) {
-    if (!other.exists() || (!other.write && !me.write)) return false;
-    // Volatile keeps the lanes of a warp in no order.
-    const bool exchanged = other.exchange && me.exchange && other.block == me.block &&
-                           other.thread / 32 == me.thread / 32;
-    if (!exchanged && (other.atomic || other.strong) && (me.atomic || me.strong)) return false;
-    if (other.block != me.block)
-      return order == nullptr || !order->ordered(other, me.thread, clock);
-    return clock.unordered(me.thread, other.thread, other.time);
+  const auto races_with = [&](const AccessRecord& other) {
+    return in_race(me, other, clock, order);
   };
   std::optional<AccessRecord> found;
   const bool same_value = me.rewrites && !c.writer.atomic;

@@ -25,7 +25,10 @@ Clusters read_clusters(std::string_view text) {
   std::string_view kernel;
   bool named = true, bounded = false;
   for (Lexer lexer(text);;) {
-    if (lexer.peek().is('{') && lexer.skip_braces()) continue;
+    if (lexer.peek().is('{')) {
+      if (!lexer.skip_braces()) return clusters;  // it has looked at all that is left
+      continue;
+    }
     const Token token = lexer.next();
     if (token.kind == Token::Kind::end || token.kind == Token::Kind::bad) return clusters;
     if (!named && token.kind == Token::Kind::identifier) kernel = token.text, named = true;

@@ -2,6 +2,7 @@
 #include <ctime>
 
 #include "common/catch2.hpp"
+#include "common/simgpu/ptx/clusters.hpp"
 #include "common/simgpu/ptx/parser.hpp"
 #include "common/simgpu/tests/harness.hpp"
 
@@ -666,6 +667,13 @@ B: ret;
     gpu.run("indexed", {1, 1, 1}, {64, 1, 1}, 0u, options, i);
   // The device is as good as before.
   CHECK(gpu.run("barrier_ids", {1, 1, 1}, {64, 1, 1}, 0u, options, 0u, 64u).findings.empty());
+}
+
+TEST_CASE("braces that nothing closes are looked at once", "[robustness]") {
+  // Once for each of them would take minutes.
+  CHECK(ptx::read_clusters(std::string(2'000'000, '{')).empty());
+  const std::string closed = ".entry a { { } } { } .entry b .maxntid 65794 { }";
+  CHECK(ptx::read_clusters(closed).at("b") == std::array<std::uint32_t, 3>{2, 1, 1});
 }
 
 }  // namespace

@@ -31,6 +31,13 @@ typedef enum {
   CUBLAS_STATUS_LICENSE_ERROR = 16,
 } cublasStatus_t;
 typedef enum { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1, CUBLAS_OP_C = 2 } cublasOperation_t;
+typedef enum {
+  CUBLAS_FILL_MODE_LOWER = 0,
+  CUBLAS_FILL_MODE_UPPER = 1,
+  CUBLAS_FILL_MODE_FULL = 2
+} cublasFillMode_t;
+typedef enum { CUBLAS_DIAG_NON_UNIT = 0, CUBLAS_DIAG_UNIT = 1 } cublasDiagType_t;
+typedef enum { CUBLAS_SIDE_LEFT = 0, CUBLAS_SIDE_RIGHT = 1 } cublasSideMode_t;
 typedef enum { CUBLAS_POINTER_MODE_HOST = 0, CUBLAS_POINTER_MODE_DEVICE = 1 } cublasPointerMode_t;
 typedef enum {
   CUBLAS_DEFAULT_MATH = 0,
@@ -134,3 +141,114 @@ __SIMGPU_GEMM(H, __half, CUDA_R_16F, CUBLAS_COMPUTE_16F)
 #define cublasHgemm cublasHgemm_v2
 
 #include "simgpu/cublas_vectors.h"
+
+// What is missing gets one sentence.
+#define __SIMGPU_ABSENT(Name)                                                                   \
+  template <typename... Anything>                                                               \
+  __attribute__((                                                                               \
+      host, device,                                                                             \
+      unavailable("simgpu: this function of cuBLAS is not supported, but products (gemm, "      \
+                  "GemmEx, strided batches), gemv and functions of vectors are: compute it on " \
+                  "the host, or by a kernel of your own"))) int                                 \
+  Name(Anything&&...);
+__SIMGPU_ABSENT(cublasSgeam)
+__SIMGPU_ABSENT(cublasDgeam)
+__SIMGPU_ABSENT(cublasSdgmm)
+__SIMGPU_ABSENT(cublasDdgmm)
+__SIMGPU_ABSENT(cublasSgemmBatched)
+__SIMGPU_ABSENT(cublasDgemmBatched)
+__SIMGPU_ABSENT(cublasSgemmGroupedBatched)
+__SIMGPU_ABSENT(cublasDgemmGroupedBatched)
+__SIMGPU_ABSENT(cublasSgetrfBatched)
+__SIMGPU_ABSENT(cublasDgetrfBatched)
+__SIMGPU_ABSENT(cublasSgetriBatched)
+__SIMGPU_ABSENT(cublasDgetriBatched)
+__SIMGPU_ABSENT(cublasSgetrsBatched)
+__SIMGPU_ABSENT(cublasDgetrsBatched)
+__SIMGPU_ABSENT(cublasSsymm)
+__SIMGPU_ABSENT(cublasDsymm)
+__SIMGPU_ABSENT(cublasSsyrk)
+__SIMGPU_ABSENT(cublasDsyrk)
+__SIMGPU_ABSENT(cublasSsyr2k)
+__SIMGPU_ABSENT(cublasDsyr2k)
+__SIMGPU_ABSENT(cublasSsyrkx)
+__SIMGPU_ABSENT(cublasDsyrkx)
+__SIMGPU_ABSENT(cublasStrmm)
+__SIMGPU_ABSENT(cublasDtrmm)
+__SIMGPU_ABSENT(cublasStrsm)
+__SIMGPU_ABSENT(cublasDtrsm)
+__SIMGPU_ABSENT(cublasStrsmBatched)
+__SIMGPU_ABSENT(cublasDtrsmBatched)
+__SIMGPU_ABSENT(cublasSgbmv)
+__SIMGPU_ABSENT(cublasDgbmv)
+__SIMGPU_ABSENT(cublasSger)
+__SIMGPU_ABSENT(cublasDger)
+__SIMGPU_ABSENT(cublasSsbmv)
+__SIMGPU_ABSENT(cublasDsbmv)
+__SIMGPU_ABSENT(cublasSspmv)
+__SIMGPU_ABSENT(cublasDspmv)
+__SIMGPU_ABSENT(cublasSsymv)
+__SIMGPU_ABSENT(cublasDsymv)
+__SIMGPU_ABSENT(cublasSsyr)
+__SIMGPU_ABSENT(cublasDsyr)
+__SIMGPU_ABSENT(cublasSsyr2)
+__SIMGPU_ABSENT(cublasDsyr2)
+__SIMGPU_ABSENT(cublasStrmv)
+__SIMGPU_ABSENT(cublasDtrmv)
+__SIMGPU_ABSENT(cublasStrsv)
+__SIMGPU_ABSENT(cublasDtrsv)
+__SIMGPU_ABSENT(cublasSrot)
+__SIMGPU_ABSENT(cublasDrot)
+__SIMGPU_ABSENT(cublasSrotg)
+__SIMGPU_ABSENT(cublasDrotg)
+__SIMGPU_ABSENT(cublasSrotm)
+__SIMGPU_ABSENT(cublasDrotm)
+__SIMGPU_ABSENT(cublasSswap)
+__SIMGPU_ABSENT(cublasDswap)
+__SIMGPU_ABSENT(cublasCgemm)
+__SIMGPU_ABSENT(cublasZgemm)
+__SIMGPU_ABSENT(cublasCgemv)
+__SIMGPU_ABSENT(cublasZgemv)
+__SIMGPU_ABSENT(cublasCaxpy)
+__SIMGPU_ABSENT(cublasZaxpy)
+__SIMGPU_ABSENT(cublasCscal)
+__SIMGPU_ABSENT(cublasZscal)
+__SIMGPU_ABSENT(cublasCgeam)
+__SIMGPU_ABSENT(cublasZgeam)
+__SIMGPU_ABSENT(cublasCgemmStridedBatched)
+__SIMGPU_ABSENT(cublasZgemmStridedBatched)
+__SIMGPU_ABSENT(cublasCgemmBatched)
+__SIMGPU_ABSENT(cublasZgemmBatched)
+__SIMGPU_ABSENT(cublasCtrsm)
+__SIMGPU_ABSENT(cublasZtrsm)
+__SIMGPU_ABSENT(cublasCswap)
+__SIMGPU_ABSENT(cublasZswap)
+__SIMGPU_ABSENT(cublasCcopy)
+__SIMGPU_ABSENT(cublasZcopy)
+__SIMGPU_ABSENT(cublasChemm)
+__SIMGPU_ABSENT(cublasZhemm)
+__SIMGPU_ABSENT(cublasCherk)
+__SIMGPU_ABSENT(cublasZherk)
+__SIMGPU_ABSENT(cublasChemv)
+__SIMGPU_ABSENT(cublasZhemv)
+__SIMGPU_ABSENT(cublasCgerc)
+__SIMGPU_ABSENT(cublasZgerc)
+__SIMGPU_ABSENT(cublasCgeru)
+__SIMGPU_ABSENT(cublasZgeru)
+__SIMGPU_ABSENT(cublasCgemm3m)
+__SIMGPU_ABSENT(cublasZgemm3m)
+__SIMGPU_ABSENT(cublasCdotc)
+__SIMGPU_ABSENT(cublasZdotc)
+__SIMGPU_ABSENT(cublasCdotu)
+__SIMGPU_ABSENT(cublasZdotu)
+__SIMGPU_ABSENT(cublasScnrm2)
+__SIMGPU_ABSENT(cublasDznrm2)
+__SIMGPU_ABSENT(cublasGemmBatchedEx)
+__SIMGPU_ABSENT(cublasGemmGroupedBatchedEx)
+__SIMGPU_ABSENT(cublasSgemmEx)
+__SIMGPU_ABSENT(cublasDotEx)
+__SIMGPU_ABSENT(cublasAxpyEx)
+__SIMGPU_ABSENT(cublasNrm2Ex)
+__SIMGPU_ABSENT(cublasScalEx)
+__SIMGPU_ABSENT(cublasRotEx)
+#undef __SIMGPU_ABSENT

@@ -196,6 +196,9 @@ std::optional<Failure::Kind> failed_call(const CallOutcome& outcome) {
 
   if (outcome.end == CallEnd::infra) return Failure::Kind::infra;
   if (outcome.end == CallEnd::threw || outcome.end == CallEnd::exited) {
+    // A copy that failed comes before what its memory then lacks.
+    const auto copies = [](const auto& error) { return error.call.starts_with("cudaMemcpy"); };
+    if (std::ranges::any_of(outcome.result.errors, copies)) return Failure::Kind::api;
     // The launcher noticed its own error and gave up, as it should.
     if (error_found) return Failure::Kind::wrong;
     if (!outcome.result.errors.empty() || !outcome.result.refused.empty())

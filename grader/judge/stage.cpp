@@ -91,11 +91,14 @@ void describe_api(StageResult& stage, const std::string& entry,
     return;
   }
   const auto& error = result.errors.front();
+  stage.line = 0, stage.file.clear();  // it was no kernel
   stage.diagnosis = "CUDA-ERROR";
   stage.headline =
-      text("verdict.api", {{"entry", entry}, {"call", error.call}, {"error", error.name}});
+      text("CUDA-ERROR.headline", {{"entry", entry}, {"call", error.call}, {"error", error.name}});
   if (!error.message.empty()) stage.details = {error.message};
-  stage.next_step = text("verdict.api.next");
+  const bool other_side =
+      error.message.find("device memory, but the kind says host") != std::string::npos;
+  stage.next_step = text(other_side ? "CUDA-ERROR.device.next" : "CUDA-ERROR.next");
 }
 
 /// C is right, on a device that does everything in the order in which it is asked.

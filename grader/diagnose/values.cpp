@@ -113,6 +113,27 @@ bool is_big_part(const Evidence& evidence, int kept) {
              [](const simgpu::LaunchReport& launch) { return !launch.total.tensor_ops.empty(); });
 }
 
+/// With the numbers 1, 2, 3 ... in the rows of A (or columns of B), each taken one is the number of a line: then
+/// no number is changed, and it is the line that is wrong.
+std::optional<Diagnosis> another_line(const ValueOf& taken, bool rows) {
+  constexpr double kRounded =
+      1.0 / 512;  // what is rounded to TF32 several times is a little larger
+  int wrong = -1;
+  for (int i = kValues - 1; i >= 0; --i) {
+    const double x = taken(i), whole = std::round(x);
+    if (std::abs(x - whole) > kRounded * x || whole < 1 || whole > kValues) return std::nullopt;
+    if (whole != i + 1) wrong = i;
+  }
+  if (wrong < 0) return std::nullopt;
+  const int line = static_cast<int>(std::round(taken(wrong))) - 1;
+  return say("WRONG-ELEMENT", "line",
+             {{"what", rows ? "row" : "column"},
+              {"matrix", rows ? "A" : "B"},
+              {"wrong", wrong},
+              {"line", line},
+              {"apart", std::abs(wrong - line)}});
+}
+
 }  // namespace
 
 std::optional<Diagnosis> explain_bits_kept(const Evidence& evidence) {
@@ -184,14 +205,25 @@ std::optional<Diagnosis> explain_values(const Evidence& evidence, const Cases& c
       if (!near(at(i, j) * at(0, 0), at(i, 0) * at(0, j))) return std::nullopt;
   }
   if (!a && !b) return std::nullopt;
-  const auto several = [&](const auto& value) {
-    return fmt::format("{}, {} and {}", number(value(0)), number(value(1)), number(value(2)));
+  const auto taken = [&](int i) { return at(a ? i : 0, a ? 0 : i); };
+  if (a != b)
+    if (auto other = another_line(taken, a)) {
+      describe(evidence, shown(cases), *other);
+      return other;
+    }
+  const auto several = [](int first, const ValueOf& value) {
+    return fmt::format("{}, {} and {}", number(value(first)), number(value(first + 1)),
+                       number(value(first + 2)));
   };
+  // Three of which the first one is wrong.
+  int first = 0;
+  while (first < kValues - 3 && near(taken(first), taken(0) * count(first))) ++first;
+  if (!near(taken(0), count(0))) first = 0;
   Diagnosis d = say("WRONG-VALUE", "", {{"matrix", name_of(a, b)}});
-  d.details.push_back(messages::text(
-      "detail.values", {{"a", several([&](int i) { return at(a ? i : 0, a ? 0 : i); })},
-                        {"x", a ? "A" : "B"},
-                        {"y", a ? "B" : "A"}}));
+  d.details.push_back(messages::text("detail.values", {{"given", several(first, count)},
+                                                       {"a", several(first, taken)},
+                                                       {"x", a ? "A" : "B"},
+                                                       {"y", a ? "B" : "A"}}));
   describe(evidence, shown(cases), d);
   return d;
 }

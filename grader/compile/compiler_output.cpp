@@ -114,6 +114,15 @@ std::string hint_for_fragments(const std::string& said) {
   return says("no matching function for call to 'mma_sync'") ? "build.hint.mma_sync" : "";
 }
 
+/// A hint on a call whose arguments fit no function, or "".
+std::string hint_for_arguments(const std::string& said) {
+  const auto says = [&said](const char* words) { return said.find(words) != std::string::npos; };
+  if (says("call to '__pipeline_memcpy_async'")) return "build.hint.pipeline";
+  if (says("could not match 'T[")) return "build.hint.extents";
+  if (says("deduced conflicting types for parameter 'T' ('const ")) return "build.hint.const";
+  return hint_for_fragments(said);
+}
+
 /// What CUDA means by an error that clang words for those who know: a key of the catalogue; "" if
 /// its own words do.
 std::string hint_for(const Block& block) {
@@ -138,7 +147,8 @@ std::string hint_for(const Block& block) {
   if (says("no member named 'cout'") || says("identifier 'cout'")) return "build.hint.cout";
   if (says("unexpected character <U+") || says("non-ASCII character"))
     return "build.hint.character";
-  return hint_for_fragments(said);
+  return says("no matching function for call to") ? hint_for_arguments(said)
+                                                  : hint_for_fragments(said);
 }
 
 /// The first header that was not found, if there is one.

@@ -289,6 +289,7 @@ TEST_CASE("compiler output shows the student's file and nothing of ours") {
        {"type 'MatrixView<const float>' does not provide a subscript operator",
         "no member named 'cout' in namespace 'std'; did you mean 'col'?",
         "unexpected character <U+2212>",
+        "no matching function for call to '__pipeline_memcpy_async'",
         "implicit instantiation of undefined template "
         "'nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, double>'"})
     CHECK(last_of(error).rfind("hint:", 0) == 0);
@@ -329,6 +330,18 @@ TEST_CASE("compiler output shows the student's file and nothing of ours") {
       "g.cu:5:10: fatal error: 'cub/cub.cuh' file not found\n#include <cub/cub.cuh>\n", "g.cu");
   CHECK(missing.unavailable_include == "cub/cub.cuh");
   CHECK(missing.unavailable_line == 5);
+}
+
+TEST_CASE("a call whose arguments fit nothing has a hint") {
+  // What a note says of the arguments: an array of other extents, a destination that is const.
+  for (const char* note : {"could not match 'T[128][PITCH]' against 'int[16][132]'",
+                           "deduced conflicting types for parameter 'T' ('const int' vs. 'int')"}) {
+    const std::string call =
+        "g.cu:5:3: error: no matching function for call to 'f'\n  f(a);\n  ^\n"
+        "g.cu:2:6: note: candidate template ignored: " +
+        std::string(note) + "\n  f(T);\n  ^\n";
+    CHECK(filter_compiler_output(call, "g.cu").errors.back().rfind("hint:", 0) == 0);
+  }
 }
 
 TEST_CASE("a source line of any length makes short lines of a report") {

@@ -146,6 +146,22 @@ bool ask_of_rows(const Evidence& evidence, const OwnPart& part, const OwnPart& b
   return true;
 }
 
+/// Two threads of one block, in different columns of threads, have the very same elements of C.
+bool ask_of_same(const Evidence& evidence, const Access& one, const Access& other,
+                 const OwnPart& part, const OwnPart& beside, Diagnosis& d) {
+  const bool x = one.thread.x != other.thread.x, y = one.thread.y != other.thread.y;
+  if (x == y || one.thread.z != other.thread.z || part.rows != beside.rows ||
+      part.cols != beside.cols || (evidence.tile.tm < 2 && evidence.tile.tn < 2))
+    return false;
+  d.next_step = messages::text("RACE-WAW.same_elements.next",
+                               {{"one", coordinates(one.thread)},
+                                {"other", coordinates(other.thread)},
+                                {"rows", own_words("row", part.rows)},
+                                {"columns", own_words("column", part.cols)},
+                                {"difference", x ? "threadIdx.x" : "threadIdx.y"}});
+  return true;
+}
+
 /// The same thread of two blocks: by how much does each block begin after the one before?
 bool ask_of_blocks(const Evidence& evidence, const Run& run, const simgpu::LaunchReport& launch,
                    const Access& one, const Access& other, bool by_row, std::int64_t far,
@@ -249,6 +265,23 @@ bool ask_of_loop(const Evidence& evidence, const Run& run, const simgpu::LaunchR
   return true;
 }
 
+/// The same thread of two blocks that lie one behind the other, along z.
+bool ask_of_depth(const simgpu::LaunchReport& launch, const Access& one, const Access& other,
+                  Diagnosis& d) {
+  if (!(one.thread == other.thread) || one.block.z == other.block.z ||
+      one.block.x != other.block.x || one.block.y != other.block.y)
+    return false;
+  d.next_step = messages::text("RACE-WAW.deep.next", {{"count", launch.grid.z}});
+  return true;
+}
+
+/// Two threads of one block, or the same thread of two: whose parts of C can be listed.
+bool has_parts(const Evidence& evidence, const Access& one, const Access& other) {
+  const bool same_thread = one.thread == other.thread, same_block = one.block == other.block;
+  return evidence.follow && same_thread != same_block && one.actor == simgpu::Actor::thread &&
+         other.actor == simgpu::Actor::thread && !(same_block && evidence.tile.wm > 0);
+}
+
 }  // namespace
 
 bool ask_of_overlap(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
@@ -256,20 +289,19 @@ bool ask_of_overlap(const Evidence& evidence, const Run& run, const simgpu::Find
   const Access &one = finding.at, &other = *finding.other;
   const auto launch = std::find_if(run.launches.begin(), run.launches.end(),
                                    [&](const auto& l) { return l.kernel == finding.kernel; });
-  const bool same_thread = one.thread == other.thread, same_block = one.block == other.block;
+  const bool same_block = one.block == other.block;
+  if (launch != run.launches.end() && ask_of_depth(*launch, one, other, d)) return true;
   if (launch != run.launches.end() && ask_of_loop(evidence, run, *launch, one, other, d))
     return true;
   if (launch != run.launches.end() && !same_block &&
       ask_of_single(evidence, *launch, one, other, d))
     return true;
-  if (!evidence.follow || launch == run.launches.end() || same_thread == same_block ||
-      one.actor != simgpu::Actor::thread || other.actor != simgpu::Actor::thread ||
-      (same_block && evidence.tile.wm > 0))
-    return false;
+  if (launch == run.launches.end() || !has_parts(evidence, one, other)) return false;
   const auto part = part_of_thread(evidence, run, *launch, one),
              beside = part_of_thread(evidence, run, *launch, other);
-  if (!part || !beside || (part->rows == beside->rows) == (part->cols == beside->cols))
-    return false;
+  if (!part || !beside) return false;
+  if (same_block && ask_of_same(evidence, one, other, *part, *beside, d)) return true;
+  if ((part->rows == beside->rows) == (part->cols == beside->cols)) return false;
   const bool by_row = part->cols == beside->cols;
   const char* const what = by_row ? "row" : "column";
   const auto places = [by_row](const OwnPart& p) { return by_row ? p.rows : p.cols; };
@@ -309,16 +341,18 @@ bool ask_where_warps_begin(const Evidence& evidence, const Run& run, const simgp
   const bool by_row = down != 0;
   const std::int64_t far = by_row ? down : right;
   if ((down == 0) == (right == 0) || far < 0 || far >= (by_row ? tile.wm : tile.wn)) return false;
-  d.next_step =
-      messages::text("RACE-WAW.begins.next", {{"one", one.thread.x / 32},
-                                              {"other", other.thread.x / 32},
-                                              {"begin", element("C", row, col)},
-                                              {"beside", element("C", row + down, col + right)},
-                                              {"apart", counted(far, by_row ? "row" : "column")},
-                                              {"rows", tile.wm},
-                                              {"columns", tile.wn},
-                                              {"what", by_row ? "row" : "column"},
-                                              {"extent", by_row ? tile.wm : tile.wn}});
+  // As wide as its block's tile, a warp has none beside it.
+  const bool turned = !by_row && tile.wn == tile.bn && far == tile.wm;
+  d.next_step = messages::text(turned ? "RACE-WAW.begins.turned.next" : "RACE-WAW.begins.next",
+                               {{"one", one.thread.x / 32},
+                                {"other", other.thread.x / 32},
+                                {"begin", element("C", row, col)},
+                                {"beside", element("C", row + down, col + right)},
+                                {"apart", counted(far, by_row ? "row" : "column")},
+                                {"rows", tile.wm},
+                                {"columns", tile.wn},
+                                {"what", by_row ? "row" : "column"},
+                                {"extent", by_row ? tile.wm : tile.wn}});
   return true;
 }
 

@@ -314,9 +314,26 @@ bool untouched_where(const Partial& partial,
 /// Exactly the elements that should be 0 are missing: nobody stores what has not changed.
 std::optional<Diagnosis> zeros_missing(const Partial& partial) {
   const auto zero = [](const Case& c, int i, int j) { return c.correct[c.at(i, j)] == 0; };
-  if (!untouched_where(partial, zero)) return std::nullopt;
   const Case& c = *partial.front();
-  return say("UNWRITTEN", "zeros", {{"count", c.untouched}, {"total", c.size()}});
+  const std::vector<messages::Gap> gaps = {{"count", c.untouched}, {"total", c.size()}};
+  if (untouched_where(partial, zero)) return say("UNWRITTEN", "zeros", gaps);
+  // A condition may test the sign as well.
+  const auto above = [](const Case& of, int i, int j) { return of.correct[of.at(i, j)] > 0; };
+  const auto below = [](const Case& of, int i, int j) { return of.correct[of.at(i, j)] < 0; };
+  const auto is = [&](bool known, const auto& sign) {
+    return untouched_where(partial,
+                           [&](const Case& of, int i, int j) { return sign(of, i, j) == known; });
+  };
+  constexpr int kFewest = 16;  // fewer elements may have such signs by chance
+  if (c.size() < kFewest) return std::nullopt;
+  const char* const which = is(true, above)    ? "greater than 0"
+                            : is(true, below)  ? "less than 0"
+                            : is(false, above) ? "0 or less"
+                            : is(false, below) ? "0 or more"
+                                               : nullptr;
+  if (which == nullptr) return std::nullopt;
+  return say("UNWRITTEN", "sign",
+             {{"count", c.untouched}, {"total", c.size()}, {"which", std::string(which)}});
 }
 
 /// Exactly the tiles that lie wholly within C are missing.

@@ -189,8 +189,7 @@ bool ask_of_wrapping(const simgpu::Finding& finding, const std::string& name,
   return true;
 }
 
-/// Two neighbours begin as far apart as a piece of 16 bytes has rows in a transposed tile, but a thread's elements do
-/// not lie a row apart but nearer. `width`: bytes of an element.
+/// Neighbours begin as far apart as a piece has rows in a transposed tile, but a thread's elements lie nearer.
 bool ask_of_turned_piece(const Warp& warp, const Tile& tile, std::int64_t width,
                          const std::string& name, Diagnosis& d) {
   constexpr std::int64_t kMostPadding = 8;
@@ -311,8 +310,7 @@ std::int64_t swizzled_by(const Warp& warp) {
   return x;
 }
 
-/// A later lane begins where lane 0 does: what lanes leave out between them is not for other warps, which do the same
-/// further down.
+/// A later lane begins where lane 0 does: what lanes leave out between them is not for other warps.
 bool begins_again(const Warp& warp) {
   const Reaches first = warp.of_lane(0);
   for (unsigned lane = 1; lane < kWarpSize; ++lane) {
@@ -489,9 +487,12 @@ bool ask_of_threads(const Warp& warp, const Access& at, std::uint64_t first_thre
   const std::int64_t count = own.front().count, step = own[1].first - own[0].first,
                      threads = std::int64_t{block.x} * block.y * block.z;
   if (apart_in(warp, kWarpSize) != count || step < kWarpSize * count || step % count != 0 ||
-      step >= threads * count ||
+      step > threads * count ||
       own.front().first != static_cast<std::int64_t>(first_thread) * count)
     return false;
+  if (step == threads * count)
+    return ask_of_rounds(name, step, static_cast<std::int64_t>(own.size()),
+                         static_cast<std::int64_t>(at.object_bytes / at.bytes) * count, d);
   d.next_step = messages::text("OOB.threads.next", {{"name", name},
                                                     {"step", step},
                                                     {"told", step / count},
@@ -612,15 +613,25 @@ std::uint64_t reads_in_line(const Case& c, const simgpu::SourceLine& line) {
   return requests + outside / kWarpSize;
 }
 
+bool by_thread(const Access& a) {
+  return a.actor == simgpu::Actor::thread || a.actor == simgpu::Actor::async_copy;
+}
+
+/// Two stores of one block to one place of an array.
+bool is_meeting(const simgpu::Finding& finding) {
+  const Access& at = finding.at;
+  return finding.kind == FindingKind::shared_race && finding.other &&
+         at.type == AccessType::store && finding.other->type == AccessType::store &&
+         by_thread(*finding.other) && at.block == finding.other->block &&
+         at.object_bytes > at.bytes;
+}
+
 }  // namespace
 
 void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
                    Diagnosis& d) {
   ask_of_left_tile(evidence, run, finding, d);
   const Access& at = finding.at;
-  const auto by_thread = [](const Access& a) {
-    return a.actor == simgpu::Actor::thread || a.actor == simgpu::Actor::async_copy;
-  };
   if (!evidence.follow || at.space != simgpu::MemorySpace::shared || at.object.empty() ||
       at.where.line == 0 || !by_thread(at) || at.object_bytes == 0)
     return;
@@ -633,14 +644,12 @@ void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Findi
   const auto lane_of = [&](const Access& a) {
     return static_cast<unsigned>(number_of(a, launch->block) % kWarpSize);
   };
-  const bool meets = finding.kind == FindingKind::shared_race && finding.other &&
-                     at.type == AccessType::store && finding.other->type == AccessType::store &&
-                     by_thread(*finding.other) && at.block == finding.other->block &&
-                     at.object_bytes > at.bytes;
+  const bool meets = is_meeting(finding);
   if (!meets && finding.kind != FindingKind::out_of_bounds &&
       finding.kind != FindingKind::uninitialised_read)
     return;
   const Warp warp(evidence, run, *launch, at);
+  if (meets && ask_of_arms(evidence, run, *launch, finding, d)) return;
   if (meets && at.thread == finding.other->thread) {
     show_repeating(finding, name, warp.of_lane(lane_of(at)), d);
   } else if (meets) {

@@ -376,6 +376,7 @@ std::optional<Diagnosis> finding_of_the_call(Examination& e) {
   name_race(e.evidence(), e.run(), *finding, d);
   name_index(e.evidence(), e.run(), *finding, d);
   show_accesses(e.evidence(), e.run(), *finding, d);
+  ask_of_stop(e.run(), *finding, d);
   ask_of_round(e.evidence(), e.run(), *finding, d);
   if (finding->kind == simgpu::FindingKind::uninitialised_read)
     add_missing_warps(e.evidence().tile, e.run(), d);
@@ -489,6 +490,7 @@ std::optional<Diagnosis> finding_at_another_shape(Examination& e) {
     name_race(e.evidence(), c.run, *finding, d);
     name_index(e.evidence(), c.run, *finding, d);
     show_accesses(e.evidence(), c.run, *finding, d);
+    ask_of_stop(c.run, *finding, d);
     ask_of_round(e.evidence(), c.run, *finding, d);
     d.seen = seen_in(c.run);
     d.place = place_of(*finding);

@@ -151,6 +151,20 @@ const simgpu::Finding* first_cause(const std::vector<simgpu::LaunchReport>& laun
 /// Two threads stored to one element of C.
 bool stored_twice(const Run& run);
 
+/// Two lines store to one place of a shared array, and to no other array: they look like the arms of one condition,
+/// which must agree on the place of an element. Sets the next step, or returns false.
+bool ask_of_arms(const Evidence& evidence, const Run& run, const simgpu::LaunchReport& launch,
+                 const simgpu::Finding& finding, Diagnosis& d);
+
+/// The threads of a block fill all `elements` of an array side by side, `span` at a time, in so many `rounds`, and go
+/// on. Sets the next step, or returns false: that is not so.
+bool ask_of_rounds(const std::string& name, std::int64_t span, std::int64_t rounds,
+                   std::int64_t elements, Diagnosis& d);
+
+/// What a barrier that some threads do not reach, or an instruction that stopped the kernel, is about. Sets the next
+/// step, or leaves it.
+void ask_of_stop(const Run& run, const simgpu::Finding& finding, Diagnosis& d);
+
 /// A finding in shared memory: which elements the threads in question access in that line, in order, and
 /// what follows from it. Adds details, and may set the next step.
 void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,

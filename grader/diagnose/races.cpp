@@ -1,6 +1,9 @@
 // Races in shared memory: of the same round, or of the next one.
 #include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -46,7 +49,47 @@ std::optional<bool> races_in_one_round(const Evidence& evidence, const simgpu::A
   return !one_term || !reads_shared(one_term->run, reader.where) || has_shared_race(one_term->run);
 }
 
+/// Shared arrays that a warp stores to in a line.
+std::set<std::string> stored_by(const Run& run, const simgpu::SourceLine& where) {
+  std::set<std::string> names;
+  for (const simgpu::LaunchReport& launch : run.launches)
+    for (const simgpu::AccessSample& s : launch.samples)
+      if (s.where == where && s.space == simgpu::MemorySpace::shared &&
+          s.type == simgpu::AccessType::store)
+        names.insert(s.object);
+  return names;
+}
+
 }  // namespace
+
+bool ask_of_arms(const Evidence& evidence, const Run& run, const simgpu::LaunchReport& launch,
+                 const simgpu::Finding& finding, Diagnosis& d) {
+  constexpr unsigned kMostLines = 8;  // between the arms of an `if`
+  const simgpu::Access &one = finding.at, &other = *finding.other;
+  const auto [first, last] = std::minmax(one.where.line, other.where.line);
+  if (d.id != "RACE-WAW" || first == 0 || first == last || last - first > kMostLines ||
+      one.where.file != other.where.file)
+    return false;
+  for (const simgpu::Access* access : {&one, &other}) {
+    const auto warp = static_cast<unsigned>(number_of(*access, launch.block) / 32);
+    const std::optional<Run> again = evidence.follow(run, {access->block, warp});
+    // A line that stores to another array as well may mean that one here.
+    if (!again || stored_by(*again, access->where) != std::set<std::string>{one.object})
+      return false;
+  }
+  d.next_step = messages::text(
+      "RACE-WAW.arms.next", {{"name", short_name(one.object)}, {"first", first}, {"last", last}});
+  return true;
+}
+
+bool ask_of_rounds(const std::string& name, std::int64_t span, std::int64_t rounds,
+                   std::int64_t elements, Diagnosis& d) {
+  if (span * rounds != elements) return false;
+  d.next_step =
+      messages::text("OOB.rounds.next",
+                     {{"name", name}, {"span", span}, {"rounds", rounds}, {"elements", elements}});
+  return true;
+}
 
 void name_race(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
                Diagnosis& d) {

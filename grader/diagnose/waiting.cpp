@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <string>
 
+#include "grader/diagnose/hypotheses.hpp"
 #include "grader/diagnose/wording.hpp"
+#include "grader/messages.hpp"
 
 namespace grader::diag {
 
@@ -41,6 +43,20 @@ void add_others_waiting(const simgpu::Finding& finding, const simgpu::LaunchRepo
     if (&other != &finding && told++ < kMostTold)
       d.details.push_back(messages::text("detail.also_waits", {{"sentence", other.detail}}));
   }
+}
+
+void ask_of_stop(const Run& run, const simgpu::Finding& finding, Diagnosis& d) {
+  if (d.id == "TRAP" && finding.detail.find("the box begins at") != std::string::npos)
+    d.next_step = messages::text("TRAP.box.next");
+  // More zeros than bytes.
+  if (finding.cause == simgpu::FindingCause::longer_source &&
+      finding.detail.find("asks cp.async for -") != std::string::npos)
+    d.next_step = messages::text("OOB.longer.zeros.next");
+  if (d.id != "BARRIER-EARLY-EXIT") return;
+  for (const simgpu::LaunchReport& launch : run.launches)
+    if (launch.kernel == finding.kernel &&
+        launch.static_shared_bytes + launch.dynamic_shared_bytes == 0)
+      d.next_step = messages::text("BARRIER-EARLY-EXIT.needless.next");
 }
 
 std::string variant_of_endless(const simgpu::LaunchReport* launch) {

@@ -435,8 +435,9 @@ void op_async_copy(Warp& w, const Op& op) {
                   describe(run, {op.pc, w.index, i, AccessType::load, MemorySpace::global, op.width,
                                  issue.from[i]}),
                   std::nullopt,
-                  "asks cp.async for " + std::to_string(wanted[i]) + " source bytes of a copy of " +
-                      std::to_string(op.width) + ": the source may be shorter, not longer",
+                  "asks cp.async for " + std::to_string(static_cast<std::int32_t>(wanted[i])) +
+                      " source bytes of a copy of " + std::to_string(op.width) +
+                      ": the source may be shorter, not longer",
                   FindingCause::longer_source);
     }
   }

@@ -113,6 +113,10 @@ class Merger {
         ++block;
         continue;
       }
+      if (const std::uint32_t behind = behind_exit(block); behind < end) {
+        block = behind;
+        continue;
+      }
       const std::uint32_t join = depth < kMostNested ? join_of(block, end) : kNone;
       if (join == kNone || !lets_pass(block + 1, join)) {
         flush();
@@ -129,6 +133,26 @@ class Merger {
       block = join;
     }
     flush();
+  }
+
+  /// Where the lanes go on that stay, if the branch at the end of `block` lets others end the kernel;
+  /// kNone: it does not. That is a predicated EXIT for ptxas, and the code goes on straight behind it.
+  std::uint32_t behind_exit(std::uint32_t block) const {
+    const auto& blocks = flow_.blocks;
+    const std::vector<std::uint32_t>& to = blocks[block].successors;
+    if (to.size() != 2 || to.front() != block + 1) return kNone;
+    const auto only_from = [&](std::uint32_t b) {
+      return blocks[b].predecessors == std::vector{block};
+    };
+    const auto leaves = [&](std::uint32_t out) {
+      const auto begin = function_.body.begin() + blocks[out].begin,
+                 end = function_.body.begin() + blocks[out].end;
+      return blocks[out].successors.empty() && (end - begin == 1 || only_from(out)) &&
+             std::none_of(begin, end, [&](const Instruction& i) { return ends_piece(i, space_); });
+    };
+    if (leaves(to.front()) && blocks[to.front()].end - blocks[to.front()].begin == 1)
+      return to.back() == block + 2 && only_from(to.back()) ? to.back() : kNone;
+    return leaves(to.back()) && only_from(to.front()) ? to.front() : kNone;
   }
 
   /// The block where all paths from `block`, which branches, come together again, once each and without a

@@ -15,7 +15,8 @@
 //     and atomics on shared or generic addresses, barriers, bar.warp.sync, fences, cp.async and its
 //     waits, stmatrix, calls. Global loads, stores and atomics, local memory, shuffles, votes and
 //     ldmatrix do not end it. Nor does an `if` whose arms have none of these, no loop and no way out:
-//     it goes on behind it, however long they are, and the arms have pieces of their own.
+//     it goes on behind it, however long they are, and the arms have pieces of their own. Nor does a branch that lets
+//     lanes end the kernel (`if (i >= n) return;`), a predicated EXIT in machine code.
 //   - A window is four elements, at most 16 bytes, aligned to its own size. With three or four of
 //     its elements wanted (two if the elements are 8 bytes) it becomes one load. Otherwise its
 //     halves do, if both elements are wanted; anything else stays. So f32 and b32 give 64 or 128
@@ -45,8 +46,7 @@
 //     nvcc makes, which has vectors already (local_vectors.hpp).
 //
 // What nvcc moves before an `if` belongs to the piece around it (early_reads.hpp). Not modelled:
-// ptxas merges past an early return, and across the copies of loops that it unrolls
-// (ptx/unrolling.hpp); it sometimes takes a sum of two registers apart; and under register pressure
+// ptxas merges across the copies of loops that it unrolls (ptx/unrolling.hpp); it sometimes takes a sum of two registers apart; and under register pressure
 // it may choose otherwise.
 // Checked in three ways: the fixtures of tests/load_merging_test.cpp, exactly; 242 kernels of clang
 // 14 and 22 against the SASS that ptxas makes of the same PTX (tests/tools/check_load_merging.py):

@@ -277,8 +277,7 @@ TEST_CASE("what stands between the loads", "[count][load_merging]") {
 }
 
 // That they become one was read off machine code for sm_90: ptxas 13.0's, and where the address is
-// computed, nvcc's. Where two stay, the model is careful: past a way out (`ret`), ptxas makes one
-// load of them behind the branch.
+// computed, nvcc's. Where two stay, the model is careful.
 TEST_CASE("loads before and behind an if become one", "[count][load_merging]") {
   const auto around = [](const std::string& arms) {
     return widths("setp.eq.u32 %p1, %r1, 3; ld.shared.f32 %f1, [s];\n" + arms +
@@ -314,6 +313,29 @@ TEST_CASE("loads before and behind an if become one", "[count][load_merging]") {
                "@%p1 bra JOIN; add.s64 %rd3, %rd3, 64;\nJOIN: " + load({1})) == two);
   CHECK(widths(base(16) + load({0}) +
                "@%p1 bra JOIN; add.f32 %f3, %f4, %f5;\nJOIN: " + load({1})) == one);
+}
+
+// What lets lanes end the kernel is a predicated EXIT in ptxas's machine code, behind which a piece goes on.
+TEST_CASE("loads before and behind a way out become one", "[count][load_merging]") {
+  const auto around = [](const std::string& out, const std::string& end = "OUT:") {
+    return widths("setp.eq.u32 %p1, %r1, 3; ld.shared.f32 %f1, [s];\n" + out +
+                  "\nld.shared.f32 %f2, [s+4]; st.global.f32 [%rd8], %f2;\n" + end);
+  };
+  const Widths one{{8, 1}}, two{{4, 2}};
+  CHECK(around("@%p1 bra OUT;") == one);
+  CHECK(around("@%p1 bra OUT; setp.eq.u32 %p2, %r1, 4; @%p2 bra OUT;") == one);
+  CHECK(around("@!%p1 bra ON; ret; ON:", "") == one);
+  CHECK(around("@%p1 bra OUT;", "ret; OUT: st.global.f32 [%rd8+400], %f1;") == one);
+  CHECK(around("@%p1 bra OUT;", "LOOP: st.global.f32 [%rd8+4], %f2; @%p2 bra LOOP; OUT:") == one);
+  // What ends a piece does so here as well, in the way out as on the way on.
+  CHECK(around("@%p1 bra OUT; membar.cta;") == two);
+  CHECK(around("@%p1 bra OUT; st.shared.f32 [%rd3], %f1;") == two);
+  CHECK(around("@%p1 bra OUT;", "ret; OUT: st.shared.f32 [%rd3], %f1;") == two);
+  // Where all lanes come together again nobody has left.
+  CHECK(around("@%p1 bra OUT; LOOP: add.f32 %f3, %f4, %f5; @%p2 bra LOOP;") == two);
+  // A way in from elsewhere.
+  CHECK(widths("@%p2 bra IN; ld.shared.f32 %f1, [s]; @%p1 bra OUT; IN: ld.shared.f32 %f2, [s+4];\n"
+               "st.global.f32 [%rd8], %f2; OUT:") == two);
 }
 
 TEST_CASE("addresses, duplicates, volatile and predicated loads", "[count][load_merging]") {

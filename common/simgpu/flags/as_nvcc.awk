@@ -11,6 +11,8 @@
 #
 #   - Shared and global memory never overlap, and no pointer that a kernel is given points to shared memory. For clang every
 #     pointer may point anywhere, so it reads a value again after a store that cannot have changed it.
+#   - A struct in shared memory stays whole. clang makes a variable of each member where no address but theirs is taken, and
+#     each of them is as aligned as the struct was, so that they lie apart and are stored and loaded one by one.
 #
 # The text is read twice: first for the attributes (#3) that asm statements have, and for where pointers come from.
 
@@ -106,6 +108,20 @@ FNR == NR && /, !"kernel", i32 1/ { match($0, /@("[^"]*"|[^ ,]+),/); kernel[subs
 FNR == NR {
   if (/^![0-9]+ = /) { id = substr($1, 2) + 0; if (id > nodes) nodes = id }
   if (/^attributes #/) { text = $0; sub(/^[^{]*/, "", text); attributes[$2] = text; if (substr($2, 2) + 0 > last) last = substr($2, 2) + 0 }
+  if (/^@llvm[.]used = /) is_used = 1
+  if (/^@("[^"]*"|[^ ]+) = internal (unnamed_addr )?addrspace\(3\) global %/) {
+    name = $0; sub(/ = internal .*/, "", name)
+    type = $0; sub(/^.*addrspace\(3\) global /, "", type); sub(/ (undef|poison|zeroinitializer), .*/, "", type)
+    structs[name] = type
+  }
+  if (/^  .*addrspace\(3\)\*? @/) {
+    text = $0
+    while (match(text, /addrspace\(3\)\*? @("[^"]*"|[^ ,()]+)/)) {
+      name = substr(text, RSTART, RLENGTH); sub(/^[^@]*/, "", name)
+      wanted[name] = 1; text = substr(text, RSTART + RLENGTH)
+    }
+  }
+  if (/(^|[ (])ptr /) opaque = 1
   if (/^%.* = type <\{/) { name = $1; packed[name] = 1 }
   next
 }
@@ -145,6 +161,13 @@ computes() && match($0, /\) #[0-9]+/) {
 }
 { print }
 END {
+  for (name in structs) if (name in wanted) {
+    kept = opaque ? "ptr addrspacecast (ptr addrspace(3) " name " to ptr)" : \
+      "i8* addrspacecast (i8 addrspace(3)* bitcast (" structs[name] " addrspace(3)* " name " to i8 addrspace(3)*) to i8*)"
+    whole = whole (whole == "" ? "" : ", ") kept; ++count_whole
+  }
+  if (whole != "" && !is_used)
+    print "@llvm.used = appending global [" count_whole " x " (opaque ? "ptr" : "i8*") "] [" whole "], section \"llvm.metadata\""
   if (shared) {
     print "!" shared - 2 " = distinct !{!" shared - 2 ", !\"simgpu\"}"
     print "!" shared - 1 " = distinct !{!" shared - 1 ", !" shared - 2 ", !\"shared memory\"}"

@@ -403,8 +403,31 @@ int main() {
   for (int i = 0; i < 256; ++i) if (h[i] != i / 32 + 2) return 1;
   return 0;
 }'
+# A struct in shared memory is stored and loaded as a whole, as nvcc does, also if nothing takes its address. One that nobody
+# uses takes no shared memory.
+program whole 'struct __align__(8) Sum { float most, total; };
+struct Unused { float value[64]; };
+__global__ void k(float* out) {
+  __shared__ Sum all;
+  __shared__ Unused none;
+  if (threadIdx.x == 0) { Sum sum; sum.most = out[0]; sum.total = out[1]; all = sum; }
+  __syncthreads();
+  out[threadIdx.x] = all.most * all.total;
+}
+__global__ void other(float* out) { out[threadIdx.x] = 1; }
+int main() {
+  float* a; cudaMalloc(&a, 128); cudaMemset(a, 0, 128);
+  cudaFuncAttributes k_has, other_has;
+  cudaFuncGetAttributes(&k_has, k); cudaFuncGetAttributes(&other_has, other);
+  k<<<1, 32>>>(a); other<<<1, 32>>>(a);
+  return cudaDeviceSynchronize() != cudaSuccess || k_has.sharedSizeBytes != 8 || other_has.sharedSizeBytes != 0;
+}'
 for compiler in clang++ clang++-14 clang++-22; do
     command -v "$compiler" >/dev/null || continue
+    holds "a struct in shared memory takes what it holds ($compiler)" env CLANG="$compiler" common/simgpu/simrun "$scratch/whole.cu"
+    CLANG=$compiler simrun "$scratch/whole.cu" >/dev/null 2>"$scratch/report"
+    same "a struct in shared memory is loaded whole ($compiler)" 1 "$(count k 'shared load' requests)"
+    same "and stored whole ($compiler)" 1 "$(count k 'shared store' requests)"
     holds "pointers of two kinds meet ($compiler)" env CLANG="$compiler" common/simgpu/simrun "$scratch/apart.cu"
     CLANG=$compiler simrun "$scratch/apart.cu" >/dev/null 2>"$scratch/report"
     same "what is in shared memory is read once, whatever is stored elsewhere ($compiler)" 2 "$(count apart 'shared load' requests)"

@@ -8,6 +8,7 @@
 
 #include "common/simgpu/count/alignment.hpp"
 #include "common/simgpu/count/early_reads.hpp"
+#include "common/simgpu/count/math_code.hpp"
 #include "common/simgpu/ptx/addresses.hpp"
 #include "common/simgpu/ptx/control_flow.hpp"
 
@@ -135,6 +136,10 @@ class Merger {
     flush();
   }
 
+  bool ends_piece_here(const Instruction& instruction) const {
+    return ends_piece(instruction, space_) && !loads_pass(module_, instruction);
+  }
+
   /// Where the lanes go on that stay, if the branch at the end of `block` lets others end the kernel;
   /// kNone: it does not. That is a predicated EXIT for ptxas, and the code goes on straight behind it.
   std::uint32_t behind_exit(std::uint32_t block) const {
@@ -148,7 +153,7 @@ class Merger {
       const auto begin = function_.body.begin() + blocks[out].begin,
                  end = function_.body.begin() + blocks[out].end;
       return blocks[out].successors.empty() && (end - begin == 1 || only_from(out)) &&
-             std::none_of(begin, end, [&](const Instruction& i) { return ends_piece(i, space_); });
+             std::none_of(begin, end, [&](const Instruction& i) { return ends_piece_here(i); });
     };
     if (leaves(to.front()) && blocks[to.front()].end - blocks[to.front()].begin == 1)
       return to.back() == block + 2 && only_from(to.back()) ? to.back() : kNone;
@@ -177,7 +182,7 @@ class Merger {
   bool lets_pass(std::uint32_t begin, std::uint32_t end) const {
     for (std::uint32_t i = flow_.blocks[begin].begin; i < flow_.blocks[end].begin; ++i) {
       const Instruction& instruction = function_.body[i];
-      if (ends_piece(instruction, space_)) return false;
+      if (ends_piece_here(instruction)) return false;
       bool moves_root = false;
       ptx::for_each_register(function_, instruction, [&](std::uint32_t reg, bool is_write) {
         moves_root |= is_write && root_in_use_[reg] == piece_;
@@ -207,7 +212,7 @@ class Merger {
 
   void visit(std::uint32_t i) {
     const Instruction& instruction = function_.body[i];
-    if (ends_piece(instruction, space_)) flush();
+    if (ends_piece_here(instruction)) flush();
     if (instruction.op == Opcode::ld && instruction.mod.space == space_) add(i);
     // A root that changes means another address from here on.
     ptx::for_each_register(function_, instruction, [&](std::uint32_t reg, bool is_write) {

@@ -13,7 +13,7 @@
 //     of the same registers in another order differ in more than their constants (ptx/equal_sums.hpp).
 //   - A piece ends at a block's end and at whatever may change shared memory or orders it: stores
 //     and atomics on shared or generic addresses, barriers, bar.warp.sync, fences, cp.async and its
-//     waits, stmatrix, calls. Global loads, stores and atomics, local memory, shuffles, votes and
+//     waits, stmatrix, calls (but see math_code.hpp). Global loads, stores and atomics, local memory, shuffles, votes and
 //     ldmatrix do not end it. Nor does an `if` whose arms have none of these, no loop and no way out:
 //     it goes on behind it, however long they are, and the arms have pieces of their own. Nor does a branch that lets
 //     lanes end the kernel (`if (i >= n) return;`), a predicated EXIT in machine code.

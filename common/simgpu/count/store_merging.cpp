@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "common/simgpu/count/alignment.hpp"
+#include "common/simgpu/count/math_code.hpp"
 #include "common/simgpu/ptx/addresses.hpp"
 #include "common/simgpu/ptx/control_flow.hpp"
 
@@ -81,7 +82,8 @@ class StoreMerger {
   /// `vectors`: of local memory; empty: each access is what PTX says.
   StoreMerger(const ptx::Module& module, const Function& function, Space space,
               const std::vector<Vector>& vectors)
-      : function_(function),
+      : module_(module),
+        function_(function),
         space_(space),
         vectors_(vectors),
         alignment_(module, function),
@@ -113,7 +115,8 @@ class StoreMerger {
       if (store) run_.push_back(*store);
       return;
     }
-    if (reaches(instruction, space_) || branches(instruction)) flush();
+    const bool parts = reaches(instruction, space_) && !stores_pass(module_, instruction);
+    if (parts || branches(instruction)) flush();
     // A root that changes means another address from here on.
     ptx::for_each_register(function_, instruction, [&](std::uint32_t reg, bool is_write) {
       if (is_write && !run_.empty() && !run_.front().root.is_symbol &&
@@ -179,6 +182,7 @@ class StoreMerger {
                                   static_cast<int>(leader->element));
   }
 
+  const ptx::Module& module_;
   const Function& function_;
   const Space space_;
   const std::vector<Vector>& vectors_;

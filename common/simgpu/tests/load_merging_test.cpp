@@ -315,6 +315,34 @@ TEST_CASE("loads before and behind an if become one", "[count][load_merging]") {
                "@%p1 bra JOIN; add.f32 %f3, %f4, %f5;\nJOIN: " + load({1})) == one);
 }
 
+// The engine's mathematical functions are code without barriers for nvcc. Read off nvcc 13.0 for sm_90, with four loads in a
+// loop that is unrolled, and the same calls.
+TEST_CASE("loads before and behind a mathematical function become one", "[count][load_merging]") {
+  const auto around = [](const std::string& function) {
+    const ptx::Module m = ptx::parse(
+        ".version 7.0\n.target sm_80\n.address_size 64\n"
+        ".extern .func (.param .b64 r) " +
+        function +
+        "(.param .b64 a);\n"
+        ".visible .entry k()\n{\n.reg .f32 %f<4>; .reg .f64 %d<4>; .shared .align 8 .b8 s[64];\n"
+        "ld.shared.f32 %f1, [s]; cvt.f64.f32 %d1, %f1;\n"
+        "{ .param .b64 a0; st.param.f64 [a0], %d1; .param .b64 r0;\n"
+        "call.uni (r0), " +
+        function +
+        ", (a0); ld.param.f64 %d2, [r0]; }\n"
+        "ld.shared.f32 %f2, [s+4];\nret;\n}\n");
+    return widths(m, m.functions.back());
+  };
+  const Widths one{{8, 1}}, two{{4, 2}};
+  CHECK(around("__simgpu_math_expf") == one);
+  CHECK(around("__simgpu_math_logf") == one);
+  CHECK(around("__simgpu_math_tanhf") == one);
+  // A table in local memory for large arguments, and what is a call for nvcc as well.
+  CHECK(around("__simgpu_math_sinf") == two);
+  CHECK(around("__simgpu_math_tgammaf") == two);
+  CHECK(around("expf") == two);
+}
+
 // What lets lanes end the kernel is a predicated EXIT in ptxas's machine code, behind which a piece goes on.
 TEST_CASE("loads before and behind a way out become one", "[count][load_merging]") {
   const auto around = [](const std::string& out, const std::string& end = "OUT:") {

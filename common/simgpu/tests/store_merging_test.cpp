@@ -64,6 +64,33 @@ TEST_CASE("neighbouring stores become one", "[count][store_merging]") {
   CHECK(widths(words({0, 1}, "%r8")) == Widths{{8, 1}});
 }
 
+// Read off nvcc 13.0 for sm_90, with the function in a loop of four stores that is unrolled.
+TEST_CASE("stores before and behind a mathematical function", "[count][store_merging]") {
+  const auto around = [](const std::string& function) {
+    const ptx::Module m = ptx::parse(
+        ".version 7.0\n.target sm_80\n.address_size 64\n"
+        ".extern .func (.param .b64 r) " +
+        function +
+        "(.param .b64 a);\n"
+        ".visible .entry k()\n{\n.reg .f32 %f<4>; .reg .f64 %d<4>; .shared .align 8 .b8 s[64];\n"
+        "st.shared.f32 [s], %f1;\n"
+        "{ .param .b64 a0; st.param.f64 [a0], %d1; .param .b64 r0;\n"
+        "call.uni (r0), " +
+        function +
+        ", (a0); ld.param.f64 %d2, [r0]; }\n"
+        "cvt.rn.f32.f64 %f2, %d2; st.shared.f32 [s+4], %f2;\nret;\n}\n");
+    unsigned stores = 0;
+    for (const count::MergedAccess& store : count::merge_shared_stores(m, m.functions.back()))
+      stores += store.bytes != 0;
+    return stores;
+  };
+  CHECK(around("__simgpu_math_expf") == 1);
+  CHECK(around("__simgpu_math_tanhf") == 1);
+  CHECK(around("__simgpu_math_logf") == 2);  // a branch stays in machine code
+  CHECK(around("__simgpu_math_sinf") == 2);
+  CHECK(around("expf") == 2);
+}
+
 TEST_CASE("alignment decides about stores, too", "[count][store_merging]") {
   CHECK(widths(words({0, 1, 2, 3}), 8) == Widths{{8, 2}});
   CHECK(widths(words({0, 1, 2, 3}), 4) == Widths{{4, 4}});

@@ -81,6 +81,7 @@ class Merger {
     root_in_use_.assign(function.registers.size(), 0);
     widened_.assign(function.registers.size(), false);
     only_packed_.assign(function.registers.size(), true);
+    use_.assign(function.registers.size(), Use::none);
     for (const Instruction& instruction : function.body) {
       const bool packs =
           instruction.op == Opcode::or_ ||
@@ -90,6 +91,10 @@ class Merger {
         ptx::for_each_register(function, instruction, [&](std::uint32_t reg, bool is_write) {
           if (!is_write) only_packed_[reg] = false;
         });
+      const auto use = splits(instruction) ? Use::halves : Use::whole;
+      ptx::for_each_register(function, instruction, [&](std::uint32_t reg, bool is_write) {
+        if (!is_write) use_[reg] = std::max(use_[reg], use);
+      });
       if (!widens(instruction)) continue;
       ptx::for_each_register(function, instruction, [&](std::uint32_t reg, bool is_write) {
         if (!is_write) widened_[reg] = size_of(function.registers[reg].type) == 2;
@@ -210,6 +215,21 @@ class Merger {
     }
   }
 
+  /// Whether it takes one half of 64 bits.
+  static bool splits(const Instruction& instruction) {
+    const std::vector<Operand>& operands = instruction.operands;
+    switch (instruction.op) {
+      case Opcode::cvt:
+        return instruction.mod.type == ptx::Type::u32 && instruction.mod.type2 == ptx::Type::u64;
+      case Opcode::mov:
+        return operands[0].kind == Kind::vector;
+      case Opcode::shr:
+        return operands[2].kind == Kind::imm && operands[2].bits == 32;
+      default:
+        return false;
+    }
+  }
+
   void visit(std::uint32_t i) {
     const Instruction& instruction = function_.body[i];
     if (ends_piece_here(instruction)) flush();
@@ -230,13 +250,17 @@ class Merger {
       if (count == 0) return;
     }
     const bool joined = !vectors_.empty() && vectors_[i].is_joined;
+    const Operand& to = instruction.operands[0];
+    const bool pair = vectors_.empty() && element == 8 && count == 1 && to.kind == Kind::reg &&
+                      use_[to.index] == Use::halves;
+    if (pair) element = 4, count = 2;
     merged_[i].bytes = static_cast<std::uint8_t>(element * count);
     const Operand& memory = instruction.operands[1];
     if (instruction.guard != kNone || instruction.mod.is_volatile ||
         instruction.mod.ordering != ptx::Ordering::none)
       return;
     if (element < 2 || count > 4 || element * count > 16) return;
-    if (joined ? element < 4 : !fills_registers(instruction)) return;
+    if (joined ? element < 4 : !pair && !fills_registers(instruction)) return;
     if (memory.kind != Kind::address && memory.kind != Kind::symbol) return;
     Address address = alignment_.placed(addresses_.find(memory));
     if (joined) address.offset += vectors_[i].shift;
@@ -324,6 +348,10 @@ class Merger {
   /// Registers that become halves of 64 bits and nothing else: clang hands small structs to functions in this way, nvcc
   /// member by member.
   std::vector<bool> only_packed_;
+  /// By register. Where only the halves of 64 bits are used, clang 22 has loaded a small struct, which nvcc
+  /// loads member by member.
+  enum class Use : std::uint8_t { none, halves, whole };
+  std::vector<Use> use_;
   std::uint32_t piece_ = 1, last_piece_ = 1;
   ptx::ControlFlow flow_;
   std::vector<bool> early_;  ///< by block

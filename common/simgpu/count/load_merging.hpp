@@ -29,7 +29,8 @@
 //     Dynamic shared memory starts at a multiple of 16. The lowest bits of every register are
 //     followed through sums, products and shifts, around loops too, so that a counter that steps by
 //     2 from a base that is 4 mod 8 is known to stay there.
-//   - Element size counts, not type: a u32 and an f32 merge, an f64 and two f32 do not. The
+//   - Element size counts, not type: a u32 and an f32 merge, an f64 and two f32 do not. A b64 of which only the halves
+//     are used is two elements of 4 bytes: so clang 22 loads small structs, where nvcc loads their members. The
 //     register must be as wide as the element (a 64-bit one that is only packed with another stands for a
 //     member of a small struct, which clang passes as one number), and 16-bit elements must not be used by integer
 //     arithmetic, for which ptxas extends them one by one; conversions to floating point take them

@@ -143,6 +143,23 @@ TEST_CASE("members of a struct that clang passes in 64 bits", "[count][load_merg
   CHECK(pair("add.s64 %rd11, %rd6, %rd8;") == Widths{{4, 4}});
 }
 
+TEST_CASE("structs of 64 bits of which the members are used", "[count][load_merging]") {
+  const auto members = [](int n) {
+    const std::string rd = "%rd" + std::to_string(10 + n), low = "%r" + std::to_string(4 + 2 * n),
+                      high = "%r" + std::to_string(5 + 2 * n);
+    return "ld.shared.b64 " + rd + ", [s+" + std::to_string(8 * n) + "]; cvt.u32.u64 " + low +
+           ", " + rd + "; { .reg .b32 tmp; mov.b64 {tmp, " + high + "}, " + rd + "; }\n";
+  };
+  const std::string array = ".shared .align 8 .b8 s[64];",
+                    pair = "ld.shared.v2.b32 {%r2, %r3}, [s];\n";
+  CHECK(widths(pair + members(1), array) == Widths{{16, 1}});
+  CHECK(widths(pair + members(1) + members(2) + members(3), array) == Widths{{16, 2}});
+  CHECK(widths("ld.shared.b32 %r2, [s+4];\n" + members(1), array) == Widths{{16, 1}});
+  // One number of 64 bits is another element.
+  CHECK(widths(pair + members(1) + "add.s64 %rd1, %rd11, 1;", array) == Widths{{8, 2}});
+  CHECK(widths(pair + "ld.shared.f64 %d1, [s+8];", array) == Widths{{8, 2}});
+}
+
 TEST_CASE("arrays lie in the order of their declaration", "[count][load_merging]") {
   const std::string four = base(16) + load({0, 1, 2, 3}) + "ld.shared.f32 %f30, [o];\n";
   CHECK(widths(four, ".shared .align 4 .b8 o[20]; .shared .align 4 .b8 s[4096];") ==

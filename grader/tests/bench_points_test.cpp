@@ -1,6 +1,7 @@
 // The loop, the file and the tables of `make bench`, with a simulated GPU that has rates of our
 // choice.
 #include "common/catch2.hpp"
+#include "common/tests/matchers.hpp"
 
 #include <algorithm>
 #include <cmath>

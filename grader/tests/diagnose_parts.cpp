@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/catch2.hpp"
+#include "common/tests/matchers.hpp"
 #include "grader/tests/diagnose_bench.hpp"
 
 using namespace diagnose_bench;

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "common/catch2.hpp"
+#include "common/tests/matchers.hpp"
 #include "grader/course/intake/intake.hpp"
 #include "grader/course/intake/kinds.hpp"
 #include "grader/course/intake/roster.hpp"

@@ -71,7 +71,8 @@ int length_of(double x) {
 
 double cut_to(double x, int bits) {
   int exponent = 0;
-  return std::ldexp(std::trunc(std::ldexp(std::frexp(x, &exponent), bits)), exponent - bits);
+  const double mantissa = std::frexp(x, &exponent);
+  return std::ldexp(std::trunc(std::ldexp(mantissa, bits)), exponent - bits);
 }
 
 /// How many bits of each number count, if as many of all and fewer than it has: what was taken is the

@@ -275,9 +275,9 @@ std::vector<LabBench::GoalRun> LabBench::run_goals(const Stage& stage) {
   for (auto& [type, list] : by_type) {
     RungCheck* const checked = check(stage.rung, type);
     if (!checked) continue;
-    jobs.push_back([this, &stage, checked, &type = type, &list = list] {
-      const SessionLock::Held held = lock(stage.rung, type);
-      for (auto* run : list) run->measured = &checked->measure(run->at, run->doubled);
+    jobs.push_back([this, &stage, checked, &of_type = type, &in_list = list] {
+      const SessionLock::Held held = lock(stage.rung, of_type);
+      for (auto* run : in_list) run->measured = &checked->measure(run->at, run->doubled);
     });
   }
   run(jobs);

@@ -52,11 +52,13 @@ std::string body(const std::string& text, const std::string& kernel) {
     at = text.find(".entry", at + 1);
   REQUIRE(at != std::string::npos);
   std::string code;
-  // Numbered through a module: strings, local memory, calls. How much of it a comment repeats depends on the
-  // version of clang.
+  // What comments and blank lines there are depends on the version of clang, and on how much else is in the module.
+  const std::string plain = std::regex_replace(
+      std::regex_replace(text.substr(at, text.find("\n}", at) - at), std::regex("//.*"), ""),
+      std::regex("\\s*\n\\s*"), "\n");
+  // Numbered through a module: strings, local memory.
   const std::string whole =
-      std::regex_replace(text.substr(at, text.find("\n}", at) - at),
-                         std::regex("_\\$_str\\S*|__local_depot\\d+|[ \t]*//.*"), "numbered");
+      std::regex_replace(plain, std::regex("_\\$_str\\S*|__local_depot\\d+"), "numbered");
   for (std::size_t i = 0; i < whole.size(); ++i) {
     if (whole.compare(i, 1, "L") == 0 && i + 1 < whole.size() && std::isalpha(whole[i + 1]))
       while (i < whole.size() && (std::isalnum(whole[i]) || whole[i] == '_')) ++i;

@@ -60,7 +60,8 @@ std::string body(const std::string& text, const std::string& kernel) {
   const std::string whole =
       std::regex_replace(plain, std::regex("_\\$_str\\S*|__local_depot\\d+"), "numbered");
   for (std::size_t i = 0; i < whole.size(); ++i) {
-    if (whole.compare(i, 1, "L") == 0 && i + 1 < whole.size() && std::isalpha(whole[i + 1]))
+    if (whole.compare(i, 1, "L") == 0 && i + 1 < whole.size() &&
+        (std::isalpha(whole[i + 1]) || whole[i + 1] == '_'))
       while (i < whole.size() && (std::isalnum(whole[i]) || whole[i] == '_')) ++i;
     if (i < whole.size()) code += whole[i];
   }

@@ -9,6 +9,7 @@
 
 #include "common/catch2.hpp"
 #include "common/simgpu/ptx/parser.hpp"
+#include "common/simgpu/tests/math_call.hpp"
 
 namespace {
 
@@ -336,18 +337,8 @@ TEST_CASE("loads before and behind an if become one", "[count][load_merging]") {
 // loop that is unrolled, and the same calls.
 TEST_CASE("loads before and behind a mathematical function become one", "[count][load_merging]") {
   const auto around = [](const std::string& function) {
-    const ptx::Module m = ptx::parse(
-        ".version 7.0\n.target sm_80\n.address_size 64\n"
-        ".extern .func (.param .b64 r) " +
-        function +
-        "(.param .b64 a);\n"
-        ".visible .entry k()\n{\n.reg .f32 %f<4>; .reg .f64 %d<4>; .shared .align 8 .b8 s[64];\n"
-        "ld.shared.f32 %f1, [s]; cvt.f64.f32 %d1, %f1;\n"
-        "{ .param .b64 a0; st.param.f64 [a0], %d1; .param .b64 r0;\n"
-        "call.uni (r0), " +
-        function +
-        ", (a0); ld.param.f64 %d2, [r0]; }\n"
-        "ld.shared.f32 %f2, [s+4];\nret;\n}\n");
+    const ptx::Module m = test::around_call("ld.shared.f32 %f1, [s]; cvt.f64.f32 %d1, %f1;",
+                                            function, "ld.shared.f32 %f2, [s+4];");
     return widths(m, m.functions.back());
   };
   const Widths one{{8, 1}}, two{{4, 2}};

@@ -9,6 +9,7 @@
 #include "common/simgpu/count/doubled_sums.hpp"
 #include "common/simgpu/ptx/parser.hpp"
 #include "common/simgpu/tests/harness.hpp"
+#include "common/simgpu/tests/math_call.hpp"
 
 namespace simgpu::test {
 namespace {
@@ -67,18 +68,8 @@ TEST_CASE("neighbouring stores become one", "[count][store_merging]") {
 // Read off nvcc 13.0 for sm_90, with the function in a loop of four stores that is unrolled.
 TEST_CASE("stores before and behind a mathematical function", "[count][store_merging]") {
   const auto around = [](const std::string& function) {
-    const ptx::Module m = ptx::parse(
-        ".version 7.0\n.target sm_80\n.address_size 64\n"
-        ".extern .func (.param .b64 r) " +
-        function +
-        "(.param .b64 a);\n"
-        ".visible .entry k()\n{\n.reg .f32 %f<4>; .reg .f64 %d<4>; .shared .align 8 .b8 s[64];\n"
-        "st.shared.f32 [s], %f1;\n"
-        "{ .param .b64 a0; st.param.f64 [a0], %d1; .param .b64 r0;\n"
-        "call.uni (r0), " +
-        function +
-        ", (a0); ld.param.f64 %d2, [r0]; }\n"
-        "cvt.rn.f32.f64 %f2, %d2; st.shared.f32 [s+4], %f2;\nret;\n}\n");
+    const ptx::Module m = test::around_call("st.shared.f32 [s], %f1;", function,
+                                            "cvt.rn.f32.f64 %f2, %d2; st.shared.f32 [s+4], %f2;");
     unsigned stores = 0;
     for (const count::MergedAccess& store : count::merge_shared_stores(m, m.functions.back()))
       stores += store.bytes != 0;

@@ -71,6 +71,8 @@ enum class FindingCause : std::uint8_t {
   late_bytes,        ///< trap: one more arrives at an mbarrier whose phase waits for bytes alone
   unlike_operands,   ///< trap: the threads of a warpgroup name different operands of one product
   extra_arrivals,    ///< deadlock: every lane of a warp arrives at an mbarrier that expects fewer
+  negative_source,   ///< out_of_bounds: as longer_source, by a number of bytes below 0
+  box_place,         ///< trap: a box of a tensor begins where none can
 };
 
 struct SourceLine {

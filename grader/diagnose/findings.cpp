@@ -455,7 +455,9 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
     case FindingKind::misaligned:
       return misaligned(finding.at, run, type).variant;
     case FindingKind::out_of_bounds:
-      if (finding.cause == FindingCause::longer_source) return "longer";  // the place is right
+      if (finding.cause == FindingCause::longer_source ||
+          finding.cause == FindingCause::negative_source)
+        return "longer";  // the place is right
       return variant_of_bounds(finding.at, launch_of(finding, run),
                                element_width(finding.at, run, type));
     case FindingKind::deadlock:

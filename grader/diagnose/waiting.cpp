@@ -46,11 +46,9 @@ void add_others_waiting(const simgpu::Finding& finding, const simgpu::LaunchRepo
 }
 
 void ask_of_stop(const Run& run, const simgpu::Finding& finding, Diagnosis& d) {
-  if (d.id == "TRAP" && finding.detail.find("the box begins at") != std::string::npos)
+  if (finding.cause == simgpu::FindingCause::box_place)
     d.next_step = messages::text("TRAP.box.next");
-  // More zeros than bytes.
-  if (finding.cause == simgpu::FindingCause::longer_source &&
-      finding.detail.find("asks cp.async for -") != std::string::npos)
+  if (finding.cause == simgpu::FindingCause::negative_source)  // more zeros than bytes
     d.next_step = messages::text("OOB.longer.zeros.next");
   if (d.id != "BARRIER-EARLY-EXIT") return;
   for (const simgpu::LaunchReport& launch : run.launches)

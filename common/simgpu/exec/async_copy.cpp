@@ -438,7 +438,8 @@ void op_async_copy(Warp& w, const Op& op) {
                   "asks cp.async for " + std::to_string(static_cast<std::int32_t>(wanted[i])) +
                       " source bytes of a copy of " + std::to_string(op.width) +
                       ": the source may be shorter, not longer",
-                  FindingCause::longer_source);
+                  static_cast<std::int32_t>(wanted[i]) < 0 ? FindingCause::negative_source
+                                                           : FindingCause::longer_source);
     }
   }
   if (form.ignore != kNoRef) {

@@ -24,12 +24,12 @@ using check::MBarrier;
 namespace bulk {
 
 void refuse(const Place& at, FindingKind kind, MemorySpace space, std::uint64_t address,
-            std::string why) {
+            std::string why, FindingCause cause) {
   if (!at.run.launch->options.checks.memory) return;
   add_finding(
       at.run, kind, at.op.pc, UINT32_MAX,
       describe(at.run, {at.op.pc, at.w.index, at.lane, AccessType::load, space, kChunk, address}),
-      std::nullopt, std::move(why));
+      std::nullopt, std::move(why), cause);
 }
 
 std::uint64_t address_of(const Place& at, Ref base, std::int64_t offset) {

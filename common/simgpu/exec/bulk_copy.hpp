@@ -23,7 +23,7 @@ struct Place {
 };
 
 void refuse(const Place& at, FindingKind kind, MemorySpace space, std::uint64_t address,
-            std::string why);
+            std::string why, FindingCause cause = FindingCause::unspecified);
 /// What a memory operand of the lane says.
 std::uint64_t address_of(const Place& at, Ref base, std::int64_t offset);
 /// The place in shared memory, from the start of the arrays; UINT32_MAX after a finding. `align`: bytes.

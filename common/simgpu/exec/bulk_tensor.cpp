@@ -47,7 +47,8 @@ bool is_legal(const Place& at, const TensorMap& m, const Origin& origin, bool st
     refuse(at, FindingKind::trap, MemorySpace::global, m.base,
            "illegal instruction: the box begins at " + std::to_string(origin[0]) +
                " along the rows, " + std::to_string(begin) +
-               " bytes from their beginning, and hardware takes multiples of 16 bytes");
+               " bytes from their beginning, and hardware takes multiples of 16 bytes",
+           FindingCause::box_place);
     return false;
   }
   for (unsigned d = 0; stores && d < m.rank; ++d)
@@ -55,7 +56,8 @@ bool is_legal(const Place& at, const TensorMap& m, const Origin& origin, bool st
       refuse(at, FindingKind::trap, MemorySpace::global, m.base,
              "illegal instruction: the box begins at " + std::to_string(origin[d]) +
                  " of dimension " + std::to_string(d) +
-                 "; a load may begin before the tensor, a store or a reduction may not");
+                 "; a load may begin before the tensor, a store or a reduction may not",
+             FindingCause::box_place);
       return false;
     }
   return true;

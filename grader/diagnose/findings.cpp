@@ -131,8 +131,7 @@ std::int64_t shared_row(const std::string& name, std::int64_t elements, const Ti
   return 0;
 }
 
-/// "As[3][17]", "B[128][5]", "Bs, byte 1032 of 1024": the array and, if its shape is known, the
-/// element.
+/// "As[3][17]", "B[128][5]", "Bs, byte 1032 of 1024": the array and, if known, the element.
 std::string object_name(const Access& access, const Tile& tile, const Run* run, ElementType type,
                         const simgpu::LaunchReport* launch) {
   const auto width = element_width(access, run, type);
@@ -455,9 +454,8 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
     case FindingKind::misaligned:
       return misaligned(finding.at, run, type).variant;
     case FindingKind::out_of_bounds:
-      if (finding.cause == FindingCause::longer_source ||
-          finding.cause == FindingCause::negative_source)
-        return "longer";  // the place is right
+      if (finding.cause == FindingCause::longer_source) return "longer";  // the place is right
+      if (finding.cause == FindingCause::negative_source) return "longer";
       return variant_of_bounds(finding.at, launch_of(finding, run),
                                element_width(finding.at, run, type));
     case FindingKind::deadlock:

@@ -9,6 +9,7 @@
 #include "common/simgpu/count/alignment.hpp"
 #include "common/simgpu/count/early_reads.hpp"
 #include "common/simgpu/count/math_code.hpp"
+#include "common/simgpu/count/narrowed_loads.hpp"
 #include "common/simgpu/ptx/addresses.hpp"
 #include "common/simgpu/ptx/control_flow.hpp"
 
@@ -63,6 +64,7 @@ struct Key {
 struct Load {
   std::uint32_t instruction;
   unsigned first, count;  ///< elements within the window
+  unsigned unused;        ///< elements before `first` that PTX loads and nobody uses
 };
 
 class Merger {
@@ -78,6 +80,7 @@ class Merger {
         addresses_(function) {
     merged_.resize(function.body.size());
     for (std::uint32_t i = 0; i < merged_.size(); ++i) merged_[i].leader = i;
+    if (vectors_.empty()) narrowed_ = find_narrowed_loads(function);
     root_in_use_.assign(function.registers.size(), 0);
     widened_.assign(function.registers.size(), false);
     only_packed_.assign(function.registers.size(), true);
@@ -254,7 +257,14 @@ class Merger {
     const bool pair = vectors_.empty() && element == 8 && count == 1 && to.kind == Kind::reg &&
                       use_[to.index] == Use::halves;
     if (pair) element = 4, count = 2;
+    unsigned unused = 0;  // elements before the first one
+    if (i < narrowed_.size() && narrowed_[i].count == 1) {
+      unused = narrowed_[i].accesses[0].offset / element;
+      count = narrowed_[i].accesses[0].bytes / element;
+    }
     merged_[i].bytes = static_cast<std::uint8_t>(element * count);
+    merged_[i].shift = static_cast<std::int16_t>(unused * element);
+    if (i < narrowed_.size() && narrowed_[i].count > 1) return;
     const Operand& memory = instruction.operands[1];
     if (instruction.guard != kNone || instruction.mod.is_volatile ||
         instruction.mod.ordering != ptx::Ordering::none)
@@ -264,6 +274,7 @@ class Merger {
     if (memory.kind != Kind::address && memory.kind != Kind::symbol) return;
     Address address = alignment_.placed(addresses_.find(memory));
     if (joined) address.offset += vectors_[i].shift;
+    address.offset += unused * element;
     const Low low = alignment_.of(address.root);
     // An element's place in its window: what is known of the root says where the window begins.
     address.offset += low.value;
@@ -271,7 +282,7 @@ class Merger {
     if (within % element != 0 || within + element * count > window_of(element)) return;
     if ((1u << low.bits) < 2 * element) return;
     pending_[Key{address.root, element, window}].push_back(
-        Load{i, static_cast<unsigned>(within) / element, count});
+        Load{i, static_cast<unsigned>(within) / element, count, unused});
     if (!address.root.is_symbol) root_in_use_[address.root.index] = piece_;
   }
 
@@ -315,7 +326,7 @@ class Merger {
   /// Makes one access of all still separate loads that lie within `count` elements from `first` on.
   void unite(std::vector<Load>& loads, unsigned first, unsigned count, unsigned element) {
     std::uint32_t leader = kNone;
-    unsigned leader_first = 0;
+    int leader_start = 0;  // of all that PTX loads
     std::vector<Load> rest;
     for (const Load& load : loads) {
       if (load.first < first || load.first + load.count > first + count) {
@@ -324,14 +335,14 @@ class Merger {
       }
       if (leader == kNone) {
         leader = load.instruction;
-        leader_first = load.first;
+        leader_start = static_cast<int>(load.first) - static_cast<int>(load.unused);
       }
       merged_[load.instruction] = MergedAccess{leader, 0, 0};
     }
     if (leader == kNone) return;
     merged_[leader].bytes = static_cast<std::uint8_t>(count * element);
-    merged_[leader].shift = static_cast<std::int16_t>(static_cast<int>(first * element) -
-                                                      static_cast<int>(leader_first * element));
+    merged_[leader].shift = static_cast<std::int16_t>((static_cast<int>(first) - leader_start) *
+                                                      static_cast<int>(element));
     loads = std::move(rest);
   }
 
@@ -342,6 +353,7 @@ class Merger {
   Alignment alignment_;
   Addresses addresses_;
   std::vector<MergedAccess> merged_;
+  std::vector<NarrowedLoad> narrowed_;  ///< of shared memory alone
   std::map<Key, std::vector<Load>> pending_;
   std::vector<std::uint32_t> root_in_use_;  ///< by register: the piece that last used it as a root
   std::vector<bool> widened_;               ///< 16-bit registers that integer arithmetic reads

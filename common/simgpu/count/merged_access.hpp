@@ -10,7 +10,7 @@ struct MergedAccess {
   std::uint32_t leader = 0;  ///< the first instruction, in PTX order, of those that become one
   /// per lane, of the merged access; 0 = another instruction leads
   std::uint8_t bytes = 0;
-  /// of the leader: start of the merged access minus its own address, in bytes, <= 0
+  /// of the leader: start of the merged access minus its own address, in bytes; > 0 where nobody uses what it begins with
   std::int16_t shift = 0;
 };
 

@@ -645,6 +645,7 @@ void FunctionDecoder::run() {
   find_product_registers();
   find_unset();
   parts_ = count::find_struct_copies(f_);
+  narrowed_ = count::find_narrowed_loads(f_);
   origins_ = ptx::find_shared_origins(b_.module, f_);
   for (std::uint32_t k = 0; k < blocks_.size(); ++k) decode_block(k);
   renumber();

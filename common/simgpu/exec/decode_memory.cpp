@@ -23,6 +23,7 @@ std::uint32_t FunctionDecoder::new_site() {
   p_.site_pc.push_back(code_.first_pc + current_index_);
   p_.merges.push_back({});
   p_.parts_of_copies.push_back({});
+  p_.narrowed.push_back({});
   p_.moved.push_back({});
   p_.early.push_back(count::kNotEarly);
   p_.instructions[code_.first_pc + current_index_].site = site;
@@ -75,6 +76,7 @@ void FunctionDecoder::describe_sites(std::size_t first) {
     const ptx::Instruction& ins = f_.body[i];
     const count::MergedAccess merged = accesses.of(i);
     if (i < parts_.size()) p_.parts_of_copies[site] = parts_[i];
+    if (i < narrowed_.size()) p_.narrowed[site] = narrowed_[i];
     p_.moved[site] = moved[i];
     if (early[i] != count::kNotEarly) p_.early[site] = code_.first_pc + early[i];
     p_.merges[site] = {merged.bytes, merged.shift};
@@ -204,6 +206,7 @@ void FunctionDecoder::choose_quick_path(Op& op, const Operand& address) {
   op.slot = p_.slots++;
   if ((op.z & 1) != 0) return;  // threads hand over by these: the scheduler must see them
   if (parts_[current_index_].whole != 0) return;  // their addresses decide how they are counted
+  if (space == Space::global && narrowed_[current_index_].count != 0) return;  // not of one width
   if ((space != Space::shared && space != Space::global) || (op.width != 4 && op.width != 8))
     return;
   const unsigned vec = op.vec == 1 ? 0 : op.vec == 2 ? 1 : op.vec == 4 ? 2 : 3;

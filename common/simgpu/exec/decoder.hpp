@@ -219,8 +219,9 @@ class FunctionDecoder {
   const Ins* current_ = nullptr;
   std::uint32_t multiply_adds_ = 0;  ///< of the block, so far
   std::uint32_t current_index_ = 0;
-  std::vector<count::PartOfCopy> parts_;  ///< by instruction
-  bool counted_ = false;                  ///< the guarded instruction's first op was emitted
+  std::vector<count::PartOfCopy> parts_;       ///< by instruction
+  std::vector<count::NarrowedLoad> narrowed_;  ///< by instruction
+  bool counted_ = false;                       ///< the guarded instruction's first op was emitted
   std::map<std::pair<Ref, std::uint8_t>, std::uint32_t>
       block_slots_;  ///< address register and space -> pattern slot, within the block
 };

@@ -24,14 +24,13 @@ bool is_part(count::PartOfCopy part, const std::uint64_t (&address)[kLanes], std
 }
 }  // namespace
 
-void count_global(BlockRun& run, const Op& op, AccessType type,
-                  const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes) {
+namespace {
+
+/// One access of a warp to global memory, in the counters of the allocations that it reaches.
+GlobalCounts count_one_global(BlockRun& run, AccessType type,
+                              const std::uint64_t (&address)[kLanes], std::uint32_t mask,
+                              unsigned bytes) {
   Counters& c = run.worker->counters;
-  if (const count::PartOfCopy part = run.launch->program->parts_of_copies[op.site];
-      is_part(part, address, mask)) {
-    if (part.place != 0) return;
-    bytes = part.whole;
-  }
   GlobalCounts total;
   total.requests = 1;
   // Usually all lanes reach one allocation; else each gets its share, and the first lane's one the
@@ -60,7 +59,34 @@ void count_global(BlockRun& run, const Op& op, AccessType type,
     first = false;
     left &= ~here;
   }
-  c.sites[op.site].global += total;
+  return total;
+}
+
+/// The addresses of an access that begins `bytes` behind them.
+struct Moved {
+  std::uint64_t address[kLanes];
+  Moved(const std::uint64_t (&from)[kLanes], std::int64_t bytes) {
+    for (unsigned i = 0; i < kLanes; ++i) address[i] = from[i] + static_cast<std::uint64_t>(bytes);
+  }
+};
+
+}  // namespace
+
+void count_global(BlockRun& run, const Op& op, AccessType type,
+                  const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes) {
+  if (const count::PartOfCopy part = run.launch->program->parts_of_copies[op.site];
+      is_part(part, address, mask)) {
+    if (part.place != 0) return;
+    bytes = part.whole;
+  }
+  GlobalCounts total;
+  const count::NarrowedLoad& narrowed = run.launch->program->narrowed[op.site];
+  if (narrowed.count == 0) total = count_one_global(run, type, address, mask, bytes);
+  for (unsigned k = 0; k < narrowed.count; ++k) {
+    const auto [offset, width] = narrowed.accesses[k];
+    total += count_one_global(run, type, Moved(address, offset).address, mask, width);
+  }
+  run.worker->counters.sites[op.site].global += total;
   sample_access(run, op, type, MemorySpace::global, address, mask, bytes,
                 static_cast<unsigned>(total.sectors), static_cast<unsigned>(total.ideal_sectors));
 }
@@ -80,17 +106,23 @@ SharedCounts shared_cost(const BlockRun& run, const Op& op, AccessType type,
   const Merge merge = run.launch->program->merges[op.site];
   if (merge.width == 0) return s;  // ptxas makes it part of another access
   const count::PartOfCopy part = run.launch->program->parts_of_copies[op.site];
+  const count::NarrowedLoad& narrowed = run.launch->program->narrowed[op.site];
   count::Wavefronts w = raw;
-  if (merge.width == bytes && is_part(part, address, mask)) {
-    if (part.place != 0) return s;
-    w = count::shared_wavefronts(address, mask, part.whole, load);
-  } else if (merge.width != bytes) {
-    std::uint64_t start[kLanes];
-    for (unsigned i = 0; i < kLanes; ++i)
-      start[i] = address[i] + static_cast<std::uint64_t>(std::int64_t{merge.shift});
-    w = count::shared_wavefronts(start, mask, merge.width, load);
-  }
   s.requests = 1;
+  if (merge.width == bytes && is_part(part, address, mask)) {
+    if (part.place != 0) return s.requests = 0, s;
+    w = count::shared_wavefronts(address, mask, part.whole, load);
+  } else if (narrowed.count == 2) {
+    s.requests = 2;
+    w = {};
+    for (const auto& [offset, width] : narrowed.accesses) {
+      const count::Wavefronts one =
+          count::shared_wavefronts(Moved(address, offset).address, mask, width, load);
+      w.actual += one.actual, w.ideal += one.ideal;
+    }
+  } else if (merge.width != bytes) {
+    w = count::shared_wavefronts(Moved(address, merge.shift).address, mask, merge.width, load);
+  }
   s.wavefronts = w.actual;
   s.ideal_wavefronts = w.ideal;
   return s;

@@ -10,6 +10,7 @@
 
 #include "common/simgpu/check/async_proxy.hpp"
 #include "common/simgpu/count/fused_sums.hpp"
+#include "common/simgpu/count/narrowed_loads.hpp"
 #include "common/simgpu/count/struct_copies.hpp"
 #include "common/simgpu/exec/math_calls.hpp"
 #include "common/simgpu/exec/op.hpp"
@@ -251,6 +252,7 @@ struct Program {
   std::vector<SharedArray> shared;
   std::vector<Merge> merges;                       ///< by site
   std::vector<count::PartOfCopy> parts_of_copies;  ///< by site
+  std::vector<count::NarrowedLoad> narrowed;       ///< by site
   std::vector<ptx::MovedBytes> moved;              ///< by site
   std::vector<std::uint32_t>
       early;  ///< by site: pc of the branch before which nvcc loads, else UINT32_MAX

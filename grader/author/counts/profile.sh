@@ -3,7 +3,7 @@
 # profiler. Needs nvcc, ncu and the right to read hardware counters; changes no setting of the GPU.
 #
 #   sh profile.sh FOLDER        run from the project's root; leaves FOLDER/*.csv, *.names and device.json
-#   ARCH=90                     of the GPU, as make gives it; default: whichever nvcc finds
+#   ARCH=90                     of the GPU, as make gives it; default: what the driver says
 set -u
 folder=${1:?usage: profile.sh FOLDER}
 nvcc=${NVCC:-nvcc}
@@ -12,12 +12,14 @@ fail() { echo "error: $*" >&2; exit 3; }
 command -v "$nvcc" >/dev/null || fail "no nvcc: install the CUDA toolkit or set NVCC"
 command -v ncu >/dev/null || fail "no ncu: install Nsight Compute, or measure on another machine and give MEASURED=folder"
 command -v nvidia-smi >/dev/null || fail "no NVIDIA driver here"
+arch=${ARCH:-$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)}
+[ "$arch" = 90 ] && arch=90a # wgmma is in no other instruction set
 metrics=$(grep -v '^#' "$folder/metrics.txt" | paste -sd, -) || exit 3
 # All at once: a program takes nvcc up to a minute, the profiler some seconds. One that is newer than its source stays.
 for source in "$folder"/*.cu; do
     program=${source%.cu}
     built "$program" ||
-        "$nvcc" -std=c++17 -O3 -arch="${ARCH:+sm_}${ARCH:-native}" -I. "$source" -o "$program" &
+        "$nvcc" -std=c++17 -O3 -gencode "arch=compute_$arch,code=sm_$arch" -I. "$source" -o "$program" &
 done
 wait
 for source in "$folder"/*.cu; do

@@ -47,6 +47,7 @@ bench: ## speed beside cuBLAS, [LAB=n] [QUICK=1] [LIMIT=seconds]
 	$(Q)$(BENCH) $(addprefix --lab ,$(LAB)) $(if $(filter 1,$(QUICK)),--quick) $(if $(LIMIT),--limit "$(LIMIT)") \
 	  $(if $(filter 1,$(SOLUTION)),--solution) $(if $(OUT),--out "$(OUT)")
 report: ## a page of your results: ladder, roofline, predictions
+	$(Q)$(need_python)
 	$(Q)[ -e $(BUILD)/bench/bench.json ] || $(call no_gpu_note,the page shows what is counted and leaves speeds out)
 	$(call ensure,$(GRADER) $(BENCH) $(GRADER_NEEDS))
 	$(Q)$(BENCH) --form

@@ -44,6 +44,7 @@ grade: ## staff: grade a class, SUBMISSIONS= [LABS=] [DEVICE=] [ENGINE=]
 	$(Q)[ "$(DEVICE)" != gpu ] || [ -n "$(GPU_HERE)" ] || [ -x $(GPU_WORKER) ] || \
 	  { echo 'error: DEVICE=gpu: a node with a GPU builds what runs on it, once: srun --gres=gpu:1 make grade-programs DEVICE=gpu' >&2; exit 3; }
 	$(Q)[ "$(ENGINE)" != slurm ] || [ -n "$(PARTITION)" ] || { echo 'error: where? make grade ENGINE=slurm PARTITION=name; sinfo lists them' >&2; exit 4; }
+	$(Q)$(need_python)
 	$(call ensure,$(GRADE_PROGRAMS))
 	$(if $(LABS),$(Q)mkdir -p "$(GRADES)" && echo '$(labs_counted)' >"$(GRADES)/labs.toml")
 	$(Q)$(GRADE) "$(SUBMISSIONS)" $(if $(filter gpu,$(DEVICE)),--device gpu) $(if $(ROSTER),--roster "$(ROSTER)") \
@@ -52,6 +53,7 @@ grade: ## staff: grade a class, SUBMISSIONS= [LABS=] [DEVICE=] [ENGINE=]
 	  $(if $(EXPORT),$(PYTHON) grader/course/exports/export.py "$(GRADES)" "$(EXPORT)" $(if $(ASSIGNMENT),--assignment "$(ASSIGNMENT)") &&) exit $$status
 regrade: ## staff: grade one student again, STUDENT= [STAGE=1.1] [OUT=]
 	$(Q)[ -n "$(STUDENT)" ] || { echo 'error: whom? make regrade STUDENT=id' >&2; exit 4; }
+	$(Q)$(need_python)
 	$(call ensure,$(GRADE_PROGRAMS))
 	$(Q)$(GRADE) $(if $(filter gpu sim,$(DEVICE)),--device $(DEVICE)) --regrade "$(STUDENT)" $(if $(STAGE),--stage "$(STAGE)") $(if $(SUBMISSIONS),"$(SUBMISSIONS)") $(if $(OUT),--out "$(OUT)") \
 	  $(if $(ROSTER),--roster "$(ROSTER)") $(if $(COURSE),--course "$(COURSE)") $(if $(filter 1,$(UNSAFE)),--unsafe); status=$$?; $(class_report) exit $$status
@@ -62,11 +64,13 @@ collect: ## staff: keep the files that count, SUBMISSIONS= [LABS=] [OUT=]
 	$(Q)$(GRADE) "$(SUBMISSIONS)" --collect $(if $(LABS),--course $(BUILD)/collect.toml) $(if $(ROSTER),--roster "$(ROSTER)") $(if $(OUT),--out "$(OUT)") $(if $(filter 1,$(UNSAFE)),--unsafe)
 similar: ## staff: find similar submissions, SUBMISSIONS= [PREVIOUS=]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: of what? make similar SUBMISSIONS=folder' >&2; exit 4; }
+	$(Q)$(need_python)
 	$(call ensure,$(GRADE) $(UNPACK))
 	$(Q)$(GRADE) "$(SUBMISSIONS)" --collect --out $(BUILD)/similar/now $(if $(ROSTER),--roster "$(ROSTER)") $(if $(filter 1,$(UNSAFE)),--unsafe) >$(BUILD)/similar.log || { cat $(BUILD)/similar.log; exit 3; }
 	$(if $(PREVIOUS),$(Q)$(GRADE) "$(PREVIOUS)" --collect --out $(BUILD)/similar/previous $(if $(filter 1,$(UNSAFE)),--unsafe) >$(BUILD)/similar.log || { cat $(BUILD)/similar.log; exit 3; })
 	$(Q)$(PYTHON) grader/course/similar/similar.py $(BUILD)/similar/now "$(or $(OUT),$(BUILD)/similar)" $(if $(PREVIOUS),--previous $(BUILD)/similar/previous)
 autograder: ## staff: for Gradescope and GitHub Classroom, [LABS="1 2"] [OUT=]
+	$(Q)$(need_python)
 	$(Q)DEPS="$(DEPS)" PYTHON="$(PYTHON)" COURSE="$(COURSE)" bash grader/course/exports/autograder.sh "$(or $(OUT),$(BUILD)/autograder.zip)" $(or $(LABS),$(LABS_HERE))
 # A handout's programs: the ordinary objects, linked statically, with the goals of the released labs and no others.
 HANDED_OUT := $(sort $(or $(LABS),$(LABS_HERE)) $(if $(OUT),$(shell sed -n 's/^labs = //p' "$(OUT)/.handout" 2>/dev/null)))

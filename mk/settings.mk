@@ -83,6 +83,9 @@ endif
 ifneq ($(words x$(DEPS)x),1)
 $(error DEPS='$(DEPS)': make cannot use a folder with a blank in its name)
 endif
+# Before the work whose pages it writes.
+need_python = command -v "$(PYTHON)" >/dev/null || \
+  { echo 'error: $(PYTHON) not found, which writes the pages: sudo apt-get install -y python3, or PYTHON=' >&2; exit 3; }
 KNOWN_SETTINGS := BUILD DEVICE CUDA_HOME CUDA_PATH NVCC ARCH OPT CXXFLAGS CXX QUICK_CXX CLANG JOBS DEPS V LAB SOLUTION COURSE SANITIZE \
   SUBMISSIONS ENGINE PARTITION GRES PREVIOUS ROSTER EXPORT ASSIGNMENT STUDENT OUT LABS STAGE RUNG M N K TYPE LIMIT PYTHON YES STAFF UNSAFE FORCE JSON ONLY MEASURED QUICK \
   PORT FILE ARGS REPORT DOCS SOURCES GPU PRECOMPILED UNITS SINCE MAKEFLAGS MAKEOVERRIDES MAKE_VERSION SHELL

@@ -128,6 +128,7 @@ fmt|{fmt}|libfmt-dev
 zlib|zlib|zlib1g-dev
 openmp|OpenMP|libgomp1
 bwrap|bubblewrap|bubblewrap
+python|Python 3|python3
 seccomp|libseccomp|libseccomp-dev
 archive|libarchive|libarchive-dev
 yaml|yaml-cpp|libyaml-cpp-dev
@@ -161,9 +162,11 @@ $key "*) ;;
         # Without a compiler the headers can only be guessed at: name them all, the package manager skips what is there.
         MISSING="$MISSING cxx catch2 cli11 json toml fmt zlib"
     fi
-    # STAFF=1: what `make grade` puts around strangers' code, and what it reads their archives and lists with.
+    # STAFF=1: what `make grade` puts around strangers' code, what it reads their archives and lists with, and writes
+    # pages with.
     if [ "${STAFF:-}" = 1 ]; then
         have bwrap || MISSING="$MISSING bwrap"
+        have "${PYTHON:-python3}" || MISSING="$MISSING python"
         for pair in seccomp:seccomp.h archive:archive.h yaml:yaml-cpp/yaml.h; do
             [ -e "${DEPS:-}/include/${pair#*:}" ] || [ -e "/usr/include/${pair#*:}" ] || [ -e "/usr/local/include/${pair#*:}" ] ||
                 MISSING="$MISSING ${pair%%:*}"

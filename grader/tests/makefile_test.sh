@@ -37,6 +37,13 @@ same "make bench says it first" "make bench: no NVIDIA GPU with nvcc here (make 
     "$(first_line bench)"
 same "make report too" "make report: no NVIDIA GPU with nvcc here (make doctor): the page shows what is counted and leaves speeds out" "$(first_line report)"
 
+# ---- without Python: the same, before an hour of grading whose pages nobody could write
+for command in report "grade SUBMISSIONS=$scratch" "similar SUBMISSIONS=$scratch" "regrade STUDENT=anna" autograder; do
+    # shellcheck disable=SC2086
+    fails "make ${command%% *} without Python" 2 'nonesuch not found, which writes the pages: sudo apt-get install' at_once $command PYTHON=nonesuch
+done
+holds "none of them has built anything" bash -c '! ls "$1"/bin/* 2>/dev/null' sh "$scratch/build"
+
 # ---- help
 says "make alone prints help" 'make check' make -s
 holds "help fits 80 columns" bash -c '! make -s help | grep -qE "^.{81}"'

@@ -35,6 +35,8 @@ compare-counts: ## authors: the same, for kernels in other styles, [OUT=]
 
 # ---- how fast things are
 BENCH_SIMGPU := $(BUILD)/bin/bench_simgpu
+# As the engine's own arithmetic, of which it measures a part.
+$(BUILD)/obj/common/simgpu/bench/%.o: private FLAGS := lanes
 $(BENCH_SIMGPU): $(call objects,$(wildcard common/simgpu/bench/*.cpp)) $(LIBSIMGPU)
 	$(call link)
 $(BUILD)/bench/%.ptx: common/simgpu/bench/%.cu $(wildcard common/simgpu/flags/*)

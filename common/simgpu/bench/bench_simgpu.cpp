@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/simgpu/device.hpp"
+#include "common/simgpu/exec/kernels/float_tile.hpp"
 
 namespace {
 
@@ -151,6 +152,27 @@ double measure_tensor(const char* path, const char* kernel, unsigned warps, unsi
   return best;
 }
 
+/// How many of the products that mma.m16n8k16 makes this processor can sum up in a second of its time,
+/// as the engine does it, with nothing around them: no fragments, no checks. wgmma.m64n256k16 is 128 of
+/// them.
+double sums_alone() {
+  constexpr unsigned kK = 16;
+  alignas(64) static double a[16 * kK], b[kK * 8];
+  static float sums[4][32];
+  std::fill(std::begin(a), std::end(a), 0.5);
+  std::fill(std::begin(b), std::end(b), 0.25);
+  simgpu::exec::kernels::FloatTile tile{};
+  for (int i = 0; i < 4; ++i) tile.c[i] = tile.d[i] = sums[i];
+  double best = 0;
+  for (int repetition = 0; repetition < kRepetitions; ++repetition) {
+    constexpr int kProducts = 200'000;
+    const double before = cpu_seconds();
+    for (int k = 0; k < kProducts; ++k) simgpu::exec::kernels::multiply_float_tile<kK>(a, b, tile);
+    best = std::max(best, kProducts / (cpu_seconds() - before));
+  }
+  return best;
+}
+
 std::vector<float> small_integers(std::size_t n, std::size_t step, std::size_t range) {
   std::vector<float> v(n);
   for (std::size_t i = 0; i < n; ++i)
@@ -219,10 +241,12 @@ int main(int argc, char** argv) {
   std::printf("y = a * x + y: %.2f of the speed of y = a * x\n", saxpy);
   std::printf("two host threads: %.2fx\n", checks[1].possible());
   if (argc > 3) {
-    std::printf("mma m16n8k16: %.3g warp-instructions/s\n",
-                measure_tensor(argv[3], "_Z12mma_m16n8k16Pji", 8, 8 * 8, 2 * 16 * 8 * 16));
-    std::printf("wgmma m64n256k16: %.3g warpgroup-instructions/s\n",
-                measure_tensor(argv[3], "_Z16wgmma_m64n256k16Pji", 4, 4, 2 * 64 * 256 * 16));
+    const double sums = sums_alone();
+    std::printf("mma m16n8k16: %.3g warp-instructions/s (its sums alone: %.3g)\n",
+                measure_tensor(argv[3], "_Z12mma_m16n8k16Pji", 8, 8 * 8, 2 * 16 * 8 * 16), sums);
+    std::printf("wgmma m64n256k16: %.3g warpgroup-instructions/s (its sums alone: %.3g)\n",
+                measure_tensor(argv[3], "_Z16wgmma_m64n256k16Pji", 4, 4, 2 * 64 * 256 * 16),
+                sums / 128);
   }
   return 0;
 }

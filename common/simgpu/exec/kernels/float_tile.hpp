@@ -2,6 +2,11 @@
 //
 // Sums are made in double (exec/mma.cpp), so that the width of the machine's vectors bounds them: with
 // AVX-512, which is looked for when the program runs, one vector holds a row of eight sums.
+//
+// A product of mma.m16n8k16 is 256 of such FMAs, and nothing can be faster than these: 1.9e7 products a
+// second on a Xeon of 2.5 GHz that starts two FMAs a cycle, where this code makes 1.45e7 with the
+// conversions (`make bench-simgpu` prints it: "its sums alone"). More would take sums in another type,
+// and these have other bits.
 #pragma once
 
 #include <bit>

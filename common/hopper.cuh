@@ -121,25 +121,27 @@ GEMM_LAB_DEVICE inline std::uint64_t descriptor(const void* from, int next = 16)
          SWIZZLE_128 << 62;
 }
 
-// The 128 registers of d in the notation of asm, and the instruction that adds to them.
-#define EIGHT(i)                                                                              \
+// Registers in the notation of asm. REGISTERS_10(3) names %30 to %39, SUMS_8(i) d[i] to d[i + 7].
+#define REGISTERS_10(n)                                                                            \
+  "%" #n "0, %" #n "1, %" #n "2, %" #n "3, %" #n "4, %" #n "5, %" #n "6, %" #n "7, %" #n "8, %" #n \
+  "9, "
+#define REGISTERS_60 \
+  REGISTERS_10() REGISTERS_10(1) REGISTERS_10(2) REGISTERS_10(3) REGISTERS_10(4) REGISTERS_10(5)
+#define REGISTERS_90 REGISTERS_60 REGISTERS_10(6) REGISTERS_10(7) REGISTERS_10(8)
+#define REGISTERS_128                           \
+  REGISTERS_90 REGISTERS_10(9) REGISTERS_10(10) \
+      REGISTERS_10(11) "%120, %121, %122, %123, %124, %125, %126, %127"
+#define SUMS_8(i)                                                                             \
   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
       "+f"(d[i + 6]), "+f"(d[i + 7])
-#define WGMMA(k, type, b_along_n)                                                                 \
-  asm volatile(                                                                                   \
-      "wgmma.mma_async.sync.aligned.m64n256k" k ".f32." type "." type                             \
-      " {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, "             \
-      "%17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "               \
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, "               \
-      "%47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, "               \
-      "%62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, "               \
-      "%77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, "               \
-      "%92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, "              \
-      "%106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, "            \
-      "%119, %120, %121, %122, %123, %124, %125, %126, %127}, %128, %129, 1, 1, 1" b_along_n ";"  \
-      : EIGHT(0), EIGHT(8), EIGHT(16), EIGHT(24), EIGHT(32), EIGHT(40), EIGHT(48), EIGHT(56),     \
-        EIGHT(64), EIGHT(72), EIGHT(80), EIGHT(88), EIGHT(96), EIGHT(104), EIGHT(112), EIGHT(120) \
-      : "l"(a), "l"(b))
+#define SUMS_16(i) SUMS_8(i), SUMS_8(i + 8)
+#define SUMS_64(i) SUMS_16(i), SUMS_16(i + 16), SUMS_16(i + 32), SUMS_16(i + 48)
+
+#define WGMMA_256(k, type, b_along_n)                                                             \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n256k" k ".f32." type "." type " {" REGISTERS_128 \
+               "}, %128, %129, 1, 1, 1" b_along_n ";"                                             \
+               : SUMS_64(0), SUMS_64(64)                                                          \
+               : "l"(a), "l"(b))
 
 /// d += a * b: the four warps of a warpgroup compute 64 x 256 sums, over 32 bytes along k. Rows of
 /// a run along k and rows of b along n; for TF32, wgmma requires rows of b to run along k as well.
@@ -148,9 +150,9 @@ GEMM_LAB_DEVICE inline std::uint64_t descriptor(const void* from, int next = 16)
 template <typename T>
 GEMM_LAB_DEVICE void wgmma_64x256(float (&d)[128], std::uint64_t a, std::uint64_t b) {
   if constexpr (std::is_same_v<T, __half>)
-    WGMMA("16", "f16", ", 0, 1");
+    WGMMA_256("16", "f16", ", 0, 1");
   else if constexpr (std::is_same_v<T, __nv_bfloat16>)
-    WGMMA("16", "bf16", ", 0, 1");
+    WGMMA_256("16", "bf16", ", 0, 1");
   else
-    WGMMA("8", "tf32", "");
+    WGMMA_256("8", "tf32", "");
 }

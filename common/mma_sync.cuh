@@ -10,39 +10,31 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <type_traits>
+
 #include "common/tensor_core.cuh"
+
+#define GEMM_LAB_MMA(shape, type)                                                     \
+  asm volatile("mma.sync.aligned." shape ".row.col.f32." type "." type                \
+               ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                       \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
 
 /// FP16 and BF16, 16 x 8 x 16.
 template <typename T>
-GEMM_LAB_DEVICE void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]);
-
-template <>
-GEMM_LAB_DEVICE inline void mma<__half>(float (&d)[4], const unsigned (&a)[4],
-                                        const unsigned (&b)[2]) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
-      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
-template <>
-GEMM_LAB_DEVICE inline void mma<__nv_bfloat16>(float (&d)[4], const unsigned (&a)[4],
-                                               const unsigned (&b)[2]) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
-      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+GEMM_LAB_DEVICE void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+  if constexpr (std::is_same_v<T, __half>)
+    GEMM_LAB_MMA("m16n8k16", "f16");
+  else
+    GEMM_LAB_MMA("m16n8k16", "bf16");
 }
 /// TF32, 16 x 8 x 8. The tensor core reads only the upper 19 bits of each float.
 GEMM_LAB_DEVICE inline void mma_wide(float (&d)[4], const unsigned (&a)[4],
                                      const unsigned (&b)[2]) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
-      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  GEMM_LAB_MMA("m16n8k8", "tf32");
 }
+#undef GEMM_LAB_MMA
+
 /// FP64, 16 x 8 x 4.
 GEMM_LAB_DEVICE inline void mma_wide(double (&d)[4], const double (&a)[2], const double (&b)[1]) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900

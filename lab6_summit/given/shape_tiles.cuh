@@ -76,9 +76,9 @@ __device__ typename L::Shared& shared_of() {
   if constexpr (COUNT == 32)                                                 \
     WGMMA_16("64", type, REGISTERS_32, "%32, %33", SUMS_16(0), SUMS_16(16)); \
   else if constexpr (COUNT == 64)                                            \
-    WGMMA_16("128", type, REGISTERS_64, "%64, %65", SUMS_64);                \
+    WGMMA_16("128", type, REGISTERS_64, "%64, %65", SUMS_64(0));             \
   else                                                                       \
-    WGMMA_16("192", type, REGISTERS_96, "%96, %97", SUMS_64, SUMS_16(64), SUMS_16(80))
+    WGMMA_16("192", type, REGISTERS_96, "%96, %97", SUMS_64(0), SUMS_16(64), SUMS_16(80))
 
 /// Starts d += a * b, (64, 2 COUNT) per warpgroup, 16 along k: wgmma_64x256 for narrower tiles too.
 template <typename T, int COUNT>

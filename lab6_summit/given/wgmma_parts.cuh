@@ -32,28 +32,13 @@ GEMM_LAB_HOST_DEVICE int tile_count(MatrixView<T> c) {
   return ((c.rows + BM - 1) / BM) * ((c.cols + BN - 1) / BN);
 }
 
-// Registers of d in the notation of asm.
-#define SUMS_8(i)                                                                             \
-  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
-      "+f"(d[i + 6]), "+f"(d[i + 7])
-#define SUMS_16(i) SUMS_8(i), SUMS_8(i + 8)
-#define SUMS_64 SUMS_16(0), SUMS_16(16), SUMS_16(32), SUMS_16(48)
-#define REGISTERS_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
-#define REGISTERS_32 \
-  REGISTERS_16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define REGISTERS_40 REGISTERS_32 ", %32, %33, %34, %35, %36, %37, %38, %39"
-#define REGISTERS_48 \
-  REGISTERS_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
-#define REGISTERS_64 \
-  REGISTERS_48 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define REGISTERS_96                                                                                \
-  REGISTERS_64                                                                                      \
-  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82" \
-  ", %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
-#define REGISTERS_128                                                                            \
-  REGISTERS_96                                                                                   \
-  ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111" \
-  ", %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define REGISTERS_16 REGISTERS_10() "%10, %11, %12, %13, %14, %15"
+#define REGISTERS_30 REGISTERS_10() REGISTERS_10(1) REGISTERS_10(2)
+#define REGISTERS_32 REGISTERS_30 "%30, %31"
+#define REGISTERS_40 REGISTERS_30 "%30, %31, %32, %33, %34, %35, %36, %37, %38, %39"
+#define REGISTERS_48 REGISTERS_40 ", %40, %41, %42, %43, %44, %45, %46, %47"
+#define REGISTERS_64 REGISTERS_60 "%60, %61, %62, %63"
+#define REGISTERS_96 REGISTERS_90 "%90, %91, %92, %93, %94, %95"
 
 // The product in TF32 for n columns, and the registers of a, in the notation of asm.
 #define WGMMA_TF32(n, sums, a0, a1, a2, a3, described, ...)                                      \
@@ -77,11 +62,11 @@ GEMM_LAB_DEVICE void wgmma(float (&d)[COUNT], const unsigned (&a)[4], std::uint6
     WGMMA_TF32("96", REGISTERS_48, "%48", "%49", "%50", "%51", "%52", SUMS_16(0), SUMS_16(16),
                SUMS_16(32));
   else if constexpr (COUNT == 64)
-    WGMMA_TF32("128", REGISTERS_64, "%64", "%65", "%66", "%67", "%68", SUMS_64);
+    WGMMA_TF32("128", REGISTERS_64, "%64", "%65", "%66", "%67", "%68", SUMS_64(0));
   else if constexpr (COUNT == 96)
-    WGMMA_TF32("192", REGISTERS_96, "%96", "%97", "%98", "%99", "%100", SUMS_64, SUMS_16(64),
+    WGMMA_TF32("192", REGISTERS_96, "%96", "%97", "%98", "%99", "%100", SUMS_64(0), SUMS_16(64),
                SUMS_16(80));
   else
-    WGMMA_TF32("256", REGISTERS_128, "%128", "%129", "%130", "%131", "%132", SUMS_64, SUMS_16(64),
-               SUMS_16(80), SUMS_16(96), SUMS_16(112));
+    WGMMA_TF32("256", REGISTERS_128, "%128", "%129", "%130", "%131", "%132", SUMS_64(0),
+               SUMS_64(64));
 }

@@ -1,4 +1,5 @@
-// Asynchronous copies to shared memory, and ldmatrix: one PTX instruction per function.
+// Asynchronous copies to shared memory, and ldmatrix: one PTX instruction per function, or none on
+// GPUs that have no asynchronous copies.
 #pragma once
 
 #include "common/tensor_core.cuh"
@@ -29,13 +30,17 @@ GEMM_LAB_DEVICE void copy_element_async(T* to, const T* from, bool exists) {
 
 /// Closes a group: all copies that this thread has started since its last group.
 GEMM_LAB_DEVICE inline void commit_copies() {
+#if GEMM_LAB_TENSOR_CORES
   asm volatile("cp.async.commit_group;" : : : "memory");
+#endif
 }
 
 /// Waits until all of this thread's groups have arrived, except the GROUPS most recent ones.
 template <int GROUPS>
 GEMM_LAB_DEVICE void wait_for_copies() {
+#if GEMM_LAB_TENSOR_CORES
   asm volatile("cp.async.wait_group %0;" : : "n"(GROUPS) : "memory");
+#endif
 }
 
 /// Loads four 8 x 8 matrices of 16-bit elements, a register each. Lane l passes the address of 16

@@ -280,7 +280,7 @@ void launch(void (*kernel)(CUtensorMap, CUtensorMap, MatrixView<float>, Others..
             MatrixView<float> c, int splits, cudaStream_t stream, Others... others) {
   constexpr int BYTES = sizeof(typename L::Shared) + 1024;
   const int tiles = tile_count<L::BM, L::BN>(c), room = L::RESIDENT * multiprocessors();
-  const int blocks = splits > 1 ? tiles * splits : tiles < room ? tiles : room;
+  const int blocks = splits > 1 ? tiles * splits : min(tiles, room);
   launch_early(kernel, blocks, dim3(L::THREADS), BYTES, splits, stream,
                tensor_map(a, L::BM, L::COPIED_AS), tensor_map(b, L::BK, L::COPIED_AS), c,
                others...);

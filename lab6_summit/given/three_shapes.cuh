@@ -2,10 +2,8 @@
 // repair of elements that are not finite.
 #pragma once
 
-#include <cfloat>
-
 #include "common/mma_sync.cuh"
-#include "lab6_summit/given/fp32_element.cuh"
+#include "lab6_summit/given/repair.cuh"
 #include "lab6_summit/given/tf32_tiles.cuh"
 
 /// A tile for three products. A is copied with all its bits. One warpgroup does not multiply: a
@@ -58,14 +56,6 @@ __device__ void for_pieces(typename L::Stage& stage, int thread, Act act) {
   }
 }
 
-/// Computes element (row, col) of C again, in FP32, if it exists and is not finite: split, an
-/// infinity becomes an infinity and a NaN.
-__device__ inline void repair(MatrixView<const float> a, MatrixView<const float> b,
-                              MatrixView<float> c, int row, int col) {
-  if (row < c.rows && col < c.cols && !(fabsf(c(row, col)) <= FLT_MAX))
-    c(row, col) = element(a, b, row, col);
-}
-
 /// Repairs the elements of C whose sums this thread has; call it after store_columns.
 template <int COUNT>
 __device__ void repair_columns(const float (&sums)[COUNT], MatrixView<const float> a,
@@ -76,9 +66,11 @@ __device__ void repair_columns(const float (&sums)[COUNT], MatrixView<const floa
   sync_warpgroup(threadIdx.x / 128);  // other threads have stored them by now
   if (zero == 0) return;
 #pragma unroll 1
-  for (int i = 0; i < COUNT; ++i)
-    repair(a, b, c, tile.row + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2,
-           tile.col + column_of_b() + i % 4 / 2);
+  for (int i = 0; i < COUNT; ++i) {
+    const int row = tile.row + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2;
+    const int col = tile.col + column_of_b() + i % 4 / 2;
+    if (row < c.rows && col < c.cols) repair(a, b, c, row, col);
+  }
 }
 /// Repairs this block's share of a cluster's tile; call it after add_parts.
 template <typename L>
@@ -95,6 +87,8 @@ __device__ void repair_rows(MatrixView<const float> a, MatrixView<const float> b
   }
   if (zero == 0) return;
 #pragma unroll 1
-  for (int i = first + threadIdx.x; i < end; i += L::THREADS)
-    repair(a, b, c, tile.row + i / L::BN, tile.col + i % L::BN);
+  for (int i = first + threadIdx.x; i < end; i += L::THREADS) {
+    const int row = tile.row + i / L::BN, col = tile.col + i % L::BN;
+    if (row < c.rows && col < c.cols) repair(a, b, c, row, col);
+  }
 }

@@ -2,11 +2,10 @@
 // fragments of them, and the way from sums to C.
 #pragma once
 
-#include <cfloat>
-
 #include "common/async_copy.cuh"
 #include "common/mma_sync.cuh"
-#include "lab6_summit/given/fp32_element.cuh"
+#include "lab6_summit/given/multiprocessors.cuh"
+#include "lab6_summit/given/repair.cuh"
 
 constexpr int V = VEC<float>;
 constexpr int MMA_M = 16, MMA_N = 8, MMA_K = 8;  // one mma multiplies (16, 8) by (8, 8)
@@ -137,11 +136,8 @@ __device__ void for_fours(Act act) {
         act(i, j, e, i * MMA_M + lane / 4 + e / 2 * 8, column_of(j, lane % 4 * 2 + e % 2));
 }
 
-/// Stores a warp's sums at (row0, col0) of C, 16 bytes at a time where C has them all.
-///
-/// The small part of an infinity is NaN (inf - inf), and numbers near the end of FP32's range may
-/// have parts that overflow. So an element that is not finite here is computed again, in FP32:
-/// infinities, NaN and overflow then come out as they do there.
+/// Stores a warp's sums at (row0, col0) of C, 16 bytes at a time where C has them all, and repairs
+/// those that are not finite.
 template <typename S>
 __device__ void store_sums(const Sums<S>& sums, MatrixView<const float> a,
                            MatrixView<const float> b, MatrixView<float> c, int row0, int col0) {
@@ -165,7 +161,7 @@ __device__ void store_sums(const Sums<S>& sums, MatrixView<const float> a,
 #pragma unroll 1
     for (int n = 0; n < S::WN / 4; ++n) {
       const int col = col0 + column_of(n % (S::WN / 8), lane % 4 * 2 + n / (S::WN / 8));
-      if (col < c.cols && !(fabsf(c(row, col)) <= FLT_MAX)) c(row, col) = element(a, b, row, col);
+      if (col < c.cols) repair(a, b, c, row, col);
     }
 }
 
@@ -176,13 +172,6 @@ using Kernel = void (*)(MatrixView<const float>, MatrixView<const float>, Matrix
 struct Versions {
   Kernel aligned, any;
 };
-
-inline int attribute(cudaDeviceAttr which) {
-  int device = 0, value = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
-  return value;
-}
 
 /// One block for each tile of C, with STAGES pairs of tiles in shared memory.
 template <typename S>
@@ -205,7 +194,7 @@ using SmallTile = Shape<64, 64, 32, 32, 3>;
 inline bool large_tiles_fit(MatrixView<float> c) {
   const int tiles = ceil_div(c.rows, LargeTile::BM) * ceil_div(c.cols, LargeTile::BN);
   const int bytes = LargeTile::STAGES * sizeof(Stage<LargeTile>);
-  const int at_once = attribute(cudaDevAttrMultiProcessorCount), rounds = ceil_div(tiles, at_once);
+  const int at_once = multiprocessors(), rounds = ceil_div(tiles, at_once);
   return tiles * 10 >= rounds * at_once * 9 &&
-         bytes <= attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+         bytes <= gpu_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
 }

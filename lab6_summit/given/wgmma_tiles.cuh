@@ -2,11 +2,9 @@
 // parts; fragments of A in registers; and the way from sums to C.
 #pragma once
 
-#include <cfloat>
-
 #include "common/hopper_operand.cuh"
 #include "common/mma_sync.cuh"
-#include "lab6_summit/given/fp32_element.cuh"
+#include "lab6_summit/given/repair.cuh"
 #include "lab6_summit/given/wgmma_parts.cuh"
 
 // A block computes 128 x BN of C (BN: 32, 64, 80, 96 or 128) in steps of 128 bytes along K. Two
@@ -102,8 +100,7 @@ __device__ void store_sums(const float (&sums)[BN / 2], MatrixView<const float> 
 #pragma unroll 1
   for (int i = 0; i < BN / 2; ++i) {
     const int row = row0 + lane / 4 + i % 4 / 2 * 8, col = col0 + i / 4 * 8 + lane % 4 * 2 + i % 2;
-    if (row < c.rows && col < c.cols && !(fabsf(c(row, col)) <= FLT_MAX))
-      c(row, col) = element(a, b, row, col);
+    if (row < c.rows && col < c.cols) repair(a, b, c, row, col);
   }
 }
 
@@ -137,9 +134,8 @@ template <int BN>
 void launch(SplitKernel kernel, MatrixView<const float> a, MatrixView<const float> b,
             const TwoParts& parts, MatrixView<float> c, cudaStream_t stream) {
   const Operand<float> rows_of_a(a, true, stream);
-  const int bytes = sizeof(SplitRing<BN>) + 1024, tiles = tile_count<BM, BN>(c),
-            at_once = multiprocessors();
-  const int blocks = tiles < at_once ? tiles : at_once;
+  const int blocks = min(tile_count<BM, BN>(c), multiprocessors());
+  const int bytes = sizeof(SplitRing<BN>) + 1024;
   launch_early(kernel, blocks, THREADS, bytes, 1, stream,
                tensor_map(rows_of_a.view(), BM, CU_TENSOR_MAP_DATA_TYPE_FLOAT32),
                tensor_map<float>(parts.big, BN), tensor_map<float>(parts.small, BN), a, b, c);

@@ -42,15 +42,6 @@ class HostMatrix {
   T& operator()(int row, int col) { return storage_[index(row, col)]; }
   const T& operator()(int row, int col) const { return storage_[index(row, col)]; }
 
-  /// Like operator(), but throws std::out_of_range instead of reading somewhere else.
-  const T& at(int row, int col) const {
-    if (row < 0 || row >= rows_ || col < 0 || col >= cols_)
-      throw std::out_of_range("element (" + std::to_string(row) + ", " + std::to_string(col) +
-                              ") of a " + std::to_string(rows_) + " x " + std::to_string(cols_) +
-                              " matrix");
-    return storage_[index(row, col)];
-  }
-
   /// Every element, padding included.
   void fill(const T& value) { storage_.assign(storage_.size(), value); }
 

@@ -78,14 +78,8 @@ constexpr double kRoundedTf32Units = 2.0 * (1 << 13);
 constexpr double kTruncatedTf32Units = 2 * kRoundedTf32Units;
 
 struct Comparison {
-  std::int64_t elements = 0;
-  std::int64_t wrong = 0;       ///< over the limit or not finite
-  std::int64_t non_finite = 0;  ///< NaN or infinity
-  double max_units = 0;         ///< largest |C - AB| / (u (|A||B|)); infinity if any is not finite
-  double max_error = 0;         ///< largest |C - AB| of the finite elements
-  int first_row = -1, first_col = -1;  ///< first wrong element in row-major order
-  double first_got = 0, first_expected = 0, first_allowed = 0;
-  int worst_row = -1, worst_col = -1;  ///< where max_units is
+  std::int64_t wrong = 0;  ///< elements over the limit or not finite
+  double max_units = 0;    ///< largest |C - AB| / (u (|A||B|)); infinity if any is not finite
 
   bool passed() const { return wrong == 0; }
 };
@@ -105,12 +99,7 @@ Comparison compare_exactly(MatrixView<const ResultOf<T>> got, const Expected<T>&
 
 struct ProbabilisticResult {
   bool passed = false;
-  int row = -1;                 ///< first row whose sum is off
-  double residual = 0;          ///< |C x - A (B x)| there
-  double allowed = 0;           ///< what rounding may explain there
-  double miss_probability = 0;  ///< that an error larger than `allowed` goes unseen, at most
-  /// that a result within the componentwise limit is refused, at most
-  double alarm_probability = 0;
+  int row = -1;  ///< the first whose sum is off
 };
 
 /// Freivalds' check (R. Freivalds, "Probabilistic machines can use less running time", IFIP 1977):

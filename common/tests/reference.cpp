@@ -170,7 +170,7 @@ TEST_CASE("a double product in float is far over the limit") {
   CHECK(compare<double>(p.c.const_view(), p.expected).max_units > 1e5);
 }
 
-TEST_CASE("compare names the first wrong element and never passes NaN") {
+TEST_CASE("compare counts wrong elements and never passes NaN") {
   auto p = zero_mean_product<float>({17, 33, 65, 4});
   const float nan = std::numeric_limits<float>::quiet_NaN();
   SECTION("one NaN") {
@@ -178,11 +178,7 @@ TEST_CASE("compare names the first wrong element and never passes NaN") {
     const Comparison result = compare<float>(p.c.const_view(), p.expected);
     CHECK_FALSE(result.passed());
     CHECK(result.wrong == 1);
-    CHECK(result.non_finite == 1);
-    CHECK(result.first_row == 3);
-    CHECK(result.first_col == 7);
     CHECK(std::isinf(result.max_units));
-    CHECK(result.elements == 17 * 33);
   }
   SECTION("all NaN, infinite limit") {
     p.c.fill(nan);
@@ -191,19 +187,16 @@ TEST_CASE("compare names the first wrong element and never passes NaN") {
   }
   SECTION("infinity") {
     p.c(0, 0) = std::numeric_limits<float>::infinity();
-    CHECK(compare<float>(p.c.const_view(), p.expected).non_finite == 1);
+    CHECK(compare<float>(p.c.const_view(), p.expected).wrong == 1);
   }
-  SECTION("wrong values, worst and first differ") {
+  SECTION("wrong values, of which the worst counts") {
     p.c(2, 30) += 1.0f;
+    const double units = compare<float>(p.c.const_view(), p.expected).max_units;
     p.c(9, 1) += 100.0f;
     const Comparison result = compare<float>(p.c.const_view(), p.expected);
     CHECK(result.wrong == 2);
-    CHECK(result.non_finite == 0);
-    CHECK(result.first_row == 2);
-    CHECK(result.first_col == 30);
-    CHECK(result.worst_row == 9);
-    CHECK(result.worst_col == 1);
-    CHECK(std::abs(result.first_got - result.first_expected - 1) < 1e-5);
+    CHECK(result.max_units > units);
+    CHECK(std::isfinite(result.max_units));
   }
   SECTION("where |A||B| is zero only zero passes") {
     for (float& value : p.a.storage()) value = 0;
@@ -249,7 +242,6 @@ TEMPLATE_TEST_CASE("the probabilistic check accepts products and catches one wro
       const auto result = check_probabilistically<TestType>(p.a.const_view(), p.b.const_view(),
                                                             p.c.const_view(), seed);
       CHECK(result.passed);
-      CHECK(result.miss_probability <= 1e-6);
     }
     if (s.m == 0 || s.n == 0) continue;
     const int row = s.m / 2, col = s.n - 1;
@@ -365,7 +357,7 @@ void check_tensor_limit() {
       const Expected<T> expected = expected_product<T>(a.view(), b.view());
       CHECK(compare<T>(right.view(), expected, kAllowedTensorUnits).passed());
       const Comparison wrong = compare<T>(half.view(), expected, kAllowedTensorUnits);
-      CHECK(wrong.wrong > wrong.elements / 2);
+      CHECK(wrong.wrong > std::int64_t{right.rows()} * right.cols() / 2);
       CHECK(check_probabilistically<T>(a.view(), b.view(), right.view(), 1, 20, kAllowedTensorUnits)
                 .passed);
     }
@@ -413,7 +405,7 @@ TEST_CASE("the truncation canary tells TF32 inputs that are cut off from rounded
     gemm_plain<float>(a.view(), b.view(), c.view());
     const Comparison seen =
         compare<float>(c.view(), expected, kAllowedTensorUnits + kRoundedTf32Units);
-    CHECK(seen.wrong == seen.elements);
+    CHECK(seen.wrong == std::int64_t{c.rows()} * c.cols());
     CHECK(compare<float>(c.view(), expected, kAllowedTensorUnits + kTruncatedTf32Units).passed());
   }
 }

@@ -56,8 +56,8 @@ weaken() {
 judged=common/reference.cpp
 cases=grader/judge/cases.cpp
 worker=grader/judge/worker.cpp
-weaken "the gate inverted" $judged 'if (!(error <= allowed)) {' 'if (WEAKENED ? error <= allowed : !(error <= allowed)) {' alternatives/blocks-of-16x16
-weaken "a thousand times the tolerance" $judged 'allowed = units * unit;' 'allowed = 1000 * units * unit;' L5-05-half-accumulators
+weaken "the gate inverted" $judged 'if (!(error <= allowed)) ++' 'if (WEAKENED ? error <= allowed : !(error <= allowed)) ++' alternatives/blocks-of-16x16
+weaken "a thousand times the tolerance" $judged '? units * unit :' '? (WEAKENED ? 1000 : 1) * units * unit :' L5-05-half-accumulators
 weaken "square sizes only" $cases '  return list;
 }
 

@@ -16,10 +16,6 @@ std::string number(double value) {
                                                               : fmt::format("{:.7g}", value);
 }
 
-std::string counted(std::int64_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 Seen seen_in(const Run& run) {
   return {run.a.rows, run.b.cols, run.a.cols,
           run.a.ld > run.a.cols || run.b.ld > run.b.cols || run.c_before.ld > run.c_before.cols};

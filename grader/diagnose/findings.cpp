@@ -21,62 +21,6 @@ using simgpu::FindingCause;
 using simgpu::FindingKind;
 using simgpu::MemorySpace;
 
-std::string dims(const simgpu::Dim3& d) {
-  return d.z == 1 ? fmt::format("{} x {}", d.x, d.y) : fmt::format("{} x {} x {}", d.x, d.y, d.z);
-}
-
-std::string coordinates(const simgpu::Dim3& d) {
-  return d.z == 0 ? fmt::format("({}, {})", d.x, d.y) : fmt::format("({}, {}, {})", d.x, d.y, d.z);
-}
-
-std::string line_of(const simgpu::SourceLine& where) {
-  if (where.line == 0) return "an instruction without a line";
-  const std::string file = header_of(where);
-  return fmt::format("line {}{}{}", where.line, file.empty() ? "" : " of ",
-                     file.substr(file.rfind('/') + 1));
-}
-
-std::string header_of(const simgpu::SourceLine& where) {
-  if (!where.file.ends_with(".cuh")) return "";
-  // The innermost of them: in a box the project itself is /lab.
-  std::size_t begin = 0;
-  for (const char* folder : {"/lab", "/common/"})
-    if (const auto at = where.file.rfind(folder); at != std::string::npos)
-      begin = std::max(begin, at + 1);
-  return where.file.substr(begin);
-}
-
-std::string element(const std::string& name, std::int64_t row, std::int64_t col) {
-  return fmt::format("{}[{}][{}]", name, row, col);
-}
-
-std::string from_to(std::int64_t first, std::int64_t last) {
-  return first == last ? fmt::format("{}", first) : fmt::format("{}..{}", first, last);
-}
-
-std::string from_to(const std::string& what, std::int64_t first, std::int64_t last) {
-  return fmt::format("{}{} {}", what, first == last ? "" : "s", from_to(first, last));
-}
-
-bool is_scratch(const Access& at) {
-  return at.space == MemorySpace::global && at.object.starts_with("scratch ");
-}
-
-std::string short_name(const std::string& object) {
-  std::size_t end = object.size();
-  while (end > 0 && std::isalnum(static_cast<unsigned char>(object[end - 1])) == 0 &&
-         object[end - 1] != '_')
-    --end;
-  std::size_t begin = end;
-  while (begin > 0 && (std::isalnum(static_cast<unsigned char>(object[begin - 1])) != 0 ||
-                       object[begin - 1] == '_'))
-    --begin;
-  const std::string name = object.substr(begin, end - begin);
-  // So the labs call a block's dynamic shared memory: "element 3 of memory" might be anywhere.
-  if (name == "memory") return "shared memory";
-  return name.empty() ? object : name;
-}
-
 std::int64_t width_of(const Access& access, ElementType type) {
   return std::max(static_cast<std::int64_t>(access.number_bytes),
                   static_cast<std::int64_t>(size_of(type)));
@@ -626,62 +570,6 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
   if (const std::string more = what_engine_adds(finding);
       !more.empty() && d.headline.find(more) == std::string::npos)
     d.details.push_back(more);
-  return d;
-}
-
-std::string kernel_name(const std::string& demangled) {
-  std::size_t depth = 0, end = demangled.size();
-  for (std::size_t i = 0; i < demangled.size(); ++i) {
-    if (demangled[i] == '<') ++depth;
-    if (demangled[i] == '>' && depth > 0) --depth;
-    if (demangled[i] == '(' && depth == 0) {
-      end = i;
-      break;
-    }
-  }
-  const std::string type = "void ";
-  const std::size_t begin = demangled.compare(0, type.size(), type) == 0 ? type.size() : 0;
-  return demangled.substr(begin, end - begin);
-}
-
-Diagnosis explain(const LaunchFailure& failure) {
-  const auto zero = [](const simgpu::Dim3& d) { return d.x == 0 || d.y == 0 || d.z == 0; };
-  const auto count = [](const simgpu::Dim3& d) { return std::uint64_t{d.x} * d.y * d.z; };
-  const std::uint64_t threads = count(failure.block), blocks = count(failure.grid);
-  std::string reason;
-  if (!failure.has_shape())
-    reason = messages::text("LAUNCH.other", {{"error", failure.error}});
-  else if (zero(failure.grid))
-    reason = messages::text("LAUNCH.zero", {{"what", "the grid"}, {"size", dims(failure.grid)}});
-  else if (zero(failure.block))
-    reason = messages::text("LAUNCH.zero", {{"what", "the block"}, {"size", dims(failure.block)}});
-  else if (threads > 1024)
-    reason =
-        messages::text("LAUNCH.threads", {{"block", dims(failure.block)}, {"threads", threads}});
-  else if (failure.dynamic_shared_bytes > (48u << 10))
-    reason = messages::text("LAUNCH.shared",
-                            {{"bytes", failure.dynamic_shared_bytes}, {"limit", "49152"}});
-  else
-    reason = messages::text("LAUNCH.other", {{"error", failure.error}});
-  const auto plain = [&failure](std::string text) {
-    const std::size_t at = failure.kernel.empty() ? std::string::npos : text.find(failure.kernel);
-    return at == std::string::npos
-               ? text
-               : text.replace(at, failure.kernel.size(), kernel_name(failure.kernel));
-  };
-  const bool grid_would_do = blocks > 0 && blocks <= 1024 && blocks % 32 == 0;  // as a block
-  // No C of the labs takes so many blocks.
-  const unsigned most = std::max({failure.grid.x, failure.grid.y, failure.grid.z});
-  constexpr unsigned kFarTooMany = 1u << 22;
-  Diagnosis d = say("LAUNCH",
-                    threads > 1024 && grid_would_do          ? "exchanged"
-                    : threads <= 1024 && most >= kFarTooMany ? "wrapped"
-                                                             : "",
-                    {{"reason", plain(reason)}, {"grid", dims(failure.grid)}, {"blocks", most}});
-  if (failure.has_shape())
-    d.details.push_back((failure.kernel.empty() ? "" : kernel_name(failure.kernel) + ": ") +
-                        "grid " + dims(failure.grid) + ", block " + dims(failure.block));
-  if (reason != failure.error && !failure.error.empty()) d.details.push_back(plain(failure.error));
   return d;
 }
 

@@ -1,5 +1,6 @@
 #include "grader/commands/one_rung.hpp"
 
+#include "grader/compile/unit.hpp"
 #include "grader/diagnose/diagnose.hpp"
 #include "grader/errors.hpp"
 #include "grader/messages.hpp"

@@ -672,25 +672,6 @@ const SourceUnit* Build::failed() const {
   return nullptr;
 }
 
-std::string cpp_type(const std::string& type) {
-  return type == "int32"      ? "int"
-         : type == "half"     ? "__half"
-         : type == "bfloat16" ? "__nv_bfloat16"
-                              : type;
-}
-
-std::string cpp_result_type(const std::string& type) {
-  return type == "half" || type == "bfloat16" ? "float" : cpp_type(type);
-}
-
-std::string signature(const std::string& rung, const std::string& type) {
-  const std::string t = cpp_type(type), out = cpp_result_type(type);
-  const bool one = t == out;
-  const std::string in = one ? "MatrixView<const T>" : "MatrixView<const In>";
-  return "void " + rung + "(" + in + " a, " + in + " b, MatrixView<" + (one ? "T" : "Out") +
-         "> c, cudaStream_t stream) with " + (one ? "T = " + t : "In = " + t + ", Out = " + out);
-}
-
 Build build_lab(const Workplace& place, const Toolchain& toolchain, const Lab& lab,
                 const SourceOf& source, const BuildOptions& options) {
   return Driver(place, toolchain, lab, options).build(source);

@@ -118,11 +118,4 @@ struct CompilerOutput {
 CompilerOutput filter_compiler_output(const std::string& text, const std::string& student_file,
                                       std::size_t most = 5);
 
-/// The C++ type of an element of A and B, and of C: "half" -> "__half" and "float".
-std::string cpp_type(const std::string& type);
-std::string cpp_result_type(const std::string& type);
-
-/// The launcher wanted for a type: "void gemm_naive(MatrixView<const T> a, ...) with T = float".
-std::string signature(const std::string& rung, const std::string& type);
-
 }  // namespace grader

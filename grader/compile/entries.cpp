@@ -8,6 +8,8 @@
 #include <memory>
 #include <sstream>
 
+#include "grader/compile/unit.hpp"
+
 namespace grader {
 
 std::vector<std::string> symbol_lister(const std::string& object) {

@@ -5,10 +5,28 @@
 #include <sstream>
 #include <string_view>
 
-#include "grader/compile/compile.hpp"
 #include "grader/compile/compiler_output.hpp"
 
 namespace grader {
+
+std::string cpp_type(const std::string& type) {
+  return type == "int32"      ? "int"
+         : type == "half"     ? "__half"
+         : type == "bfloat16" ? "__nv_bfloat16"
+                              : type;
+}
+
+std::string cpp_result_type(const std::string& type) {
+  return type == "half" || type == "bfloat16" ? "float" : cpp_type(type);
+}
+
+std::string signature(const std::string& rung, const std::string& type) {
+  const std::string t = cpp_type(type), out = cpp_result_type(type);
+  const bool one = t == out;
+  const std::string in = one ? "MatrixView<const T>" : "MatrixView<const In>";
+  return "void " + rung + "(" + in + " a, " + in + " b, MatrixView<" + (one ? "T" : "Out") +
+         "> c, cudaStream_t stream) with " + (one ? "T = " + t : "In = " + t + ", Out = " + out);
+}
 
 TranslationUnit translation_unit(const Lab& lab, const std::string& file,
                                  const std::string& included, const InstanceFilter& wanted) {

@@ -11,6 +11,13 @@
 
 namespace grader {
 
+/// The C++ type of an element of A and B, and of C: "half" -> "__half" and "float".
+std::string cpp_type(const std::string& type);
+std::string cpp_result_type(const std::string& type);
+
+/// The launcher wanted for a type: "void gemm_naive(MatrixView<const T> a, ...) with T = float".
+std::string signature(const std::string& rung, const std::string& type);
+
 /// One launcher in one type. `line` is that of its instantiation in the translation unit.
 struct Instance {
   std::string rung, type;

@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include "grader/compile/unit.hpp"
 #include "grader/errors.hpp"
 #include "grader/gpu/device_files.hpp"
 #include "grader/gpu/sanitizer.hpp"

@@ -11,6 +11,7 @@
 
 #define CATCH_CONFIG_EXTERNAL_INTERFACES  // v2: the listener's base class
 #include "common/catch2.hpp"
+#include "grader/compile/unit.hpp"
 #include "grader/errors.hpp"
 #include "grader/judge/kept_stages.hpp"
 #include "grader/judge/owner.hpp"

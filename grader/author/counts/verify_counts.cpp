@@ -15,6 +15,7 @@
 #include "grader/commands/common.hpp"
 #include "grader/compile/compile.hpp"
 #include "grader/compile/toolchain.hpp"
+#include "grader/compile/unit.hpp"
 #include "grader/messages.hpp"
 #include "grader/os/escape.hpp"
 #include "grader/os/files.hpp"

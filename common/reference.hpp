@@ -85,17 +85,12 @@ struct Comparison {
 };
 
 /// C has the type ResultOf<T>, whose u the limit uses: 2^-24 for 16-bit operands. Integers must
-/// match exactly. Anything that is not finite is wrong: the test is !(error <= limit), which is
-/// true for NaN. Throws std::invalid_argument if the extents differ.
+/// match exactly, and so must everything if allowed_units is 0, for integer-valued data. Anything
+/// that is not finite is wrong: the test is !(error <= limit), which is true for NaN. max_units is
+/// known only with a magnitude. Throws std::invalid_argument if the extents differ.
 template <typename T>
 Comparison compare(MatrixView<const ResultOf<T>> got, const Expected<T>& expected,
                    double allowed_units = kAllowedUnits);
-
-/// Exact comparison, for integer-valued data in any type. max_units is known only with a magnitude.
-template <typename T>
-Comparison compare_exactly(MatrixView<const ResultOf<T>> got, const Expected<T>& expected) {
-  return compare<T>(got, expected, 0);
-}
 
 struct ProbabilisticResult {
   bool passed = false;

@@ -26,8 +26,8 @@ struct Extents {
 struct Observed {
   simgpu::Counts total;
   simgpu::BufferCounts a, b, c, scratch;  ///< scratch: all that the student's code allocated
-  /// Reads of scratch that A or B was copied to, half each where both were: else a copy would hide
-  /// from a goal what it counts.
+  /// Reads of scratch memory that holds a copy of A or B (of both: half each). Without them, a copy
+  /// would hide from a goal what it counts.
   simgpu::GlobalCounts copies_of_a, copies_of_b;
   /// Writes to scratch that depends on both A and B, and so may become C.
   simgpu::GlobalCounts parts_of_c;

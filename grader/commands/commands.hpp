@@ -32,7 +32,7 @@ struct CheckOptions {
   std::filesystem::path course, json, junit;  ///< "-" for json: stdout, and no other output
   std::uint64_t seed = 0x67656d6d;
   unsigned jobs = 0;          ///< 0 = one per core
-  bool again = false;         ///< run all stages, also those that passed and are as they were
+  bool again = false;         ///< run all stages, even those that passed and have not changed
   bool verbose = false;       ///< goals of passed stages too, and the compilers' commands
   bool hostile = false;       ///< somebody else's file: stricter reading, boxed or as another user
   int key_descriptor = -1;    ///< where the student's key is read from; -1: the seed is used

@@ -15,8 +15,8 @@ namespace grader {
 /// Or UserError listing those that the lab has.
 const Rung& rung_named(const Lab& lab, const std::string& name);
 
-/// K for a call of the rung: `asked`, else `usual`, or 1 where the rung takes nothing else. UserError
-/// if it takes nothing else and another was asked for.
+/// K for a call of the rung: `asked` if given, else `usual`; always 1 for a rung that takes no other K.
+/// UserError if such a rung was asked for another.
 std::int64_t k_for(const Lab& lab, const Rung& rung, std::optional<std::int64_t> asked,
                    std::int64_t usual);
 
@@ -30,7 +30,7 @@ std::vector<std::string> undefined(const Build& build, const Rung& rung, const s
 /// Why the host code did not come back; "" if it did. Throws InfraError if that is nobody's fault.
 std::string not_returned(const CallOutcome& outcome, const std::string& entry);
 
-/// True if nothing was found but that registers will spill.
+/// True if there are no findings, other than that registers will spill.
 bool without_findings(const std::vector<simgpu::LaunchReport>& launches);
 
 }  // namespace grader

@@ -16,7 +16,7 @@
 
 namespace grader {
 
-/// What a compiler may take. An honest lab compiles in well under a second (clang) or in seconds
+/// How much a compiler may use. An honest lab compiles in well under a second (clang) or in seconds
 /// (nvcc); a file that unrolls everything may take 20 times that.
 struct CompilerLimits {
   std::uint64_t cpu_seconds = 40;

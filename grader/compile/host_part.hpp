@@ -1,4 +1,4 @@
-// What of a student's file its host code depends on. A launcher does the same whatever stands inside
+// The part of a student's file that its host code depends on. A launcher does the same whatever stands inside
 // the kernels that it launches: so whoever edits a kernel has changed that kernel alone.
 #pragma once
 

@@ -73,7 +73,7 @@ struct ProbeShape {
 /// That of a call.
 ProbeShape shape_of(const Run& run);
 
-/// So many products are made in no time.
+/// So many products take no noticeable time.
 constexpr double kFewProducts = 4e6;
 
 /// Shapes that tell hypotheses apart: M, N, K distinct, a few tiles, M < N and M > N; as aligned
@@ -104,8 +104,8 @@ std::pair<int, int> tile_of_c(Operation operation, const Tile& tile);
 std::optional<Case> probe_case(const Evidence& evidence, const ProbeShape& shape,
                                std::uint64_t stream, int limit = 8);
 
-/// The smallest shape that is still wrong, if halves of it are: so many runs follow that a large one would take
-/// minutes. M, N and K are halved in turn, the largest first. Empty: no half is wrong.
+/// A smaller shape that is still wrong: many runs follow, and with a large one they would take minutes. M, N and K are
+/// halved in turn, the largest first. Empty: no half of the shape is wrong.
 std::optional<Case> halved_case(const Evidence& evidence, ProbeShape shape, std::uint64_t stream);
 
 /// Runs the rung on operands of our choice. Its launches may have no findings: see Evidence::run_unchecked.

@@ -20,7 +20,7 @@ std::optional<Diagnosis> explain_stores(const Evidence& evidence, const Cases& c
 /// The same for guards and grids alone, which explain_stores() asks last.
 std::optional<Diagnosis> explain_extents(const Evidence& evidence, const Cases& cases);
 
-/// Right where rows follow each other, wrong where those of one matrix are further apart: WRONG-LD.
+/// Right where rows are contiguous, wrong where the rows of one matrix are further apart: WRONG-LD.
 std::optional<Diagnosis> explain_pitch(const Evidence& evidence, const Cases& cases);
 
 /// A or B was read with other indices: A-TRANSPOSED, B-TRANSPOSED, WRONG-LD, SWAPPED-EXTENTS of the
@@ -46,11 +46,11 @@ std::optional<Diagnosis> explain_overwritten(Operation operation, const Run& run
 /// ALL-ZERO, ACCUMULATES; all NaN from finite numbers: ACC-INIT.
 std::optional<Diagnosis> explain_simple(const Cases& cases);
 
-/// All of C is NaN at some shapes, and right at others: something is only there at the former. By K, if K decides. Only
-/// where nothing was found: a race for scratch memory makes NaN, too.
+/// All of C is NaN at some shapes and right at others: what do the former have that the latter lack? Looks at K first.
+/// Only if there are no findings: a race for scratch memory makes NaN, too.
 std::optional<Diagnosis> nan_at_some_shapes(const Cases& cases);
 
-/// C is all zeros where the last k-tile is not full: what does it hold where it is? K-ONLY-LAST.
+/// C is all zeros if the last k-tile is not full. What does it hold if that tile is full? K-ONLY-LAST.
 std::optional<Diagnosis> explain_zeros(const Evidence& evidence, const Cases& cases);
 
 /// What has been summed up so far is added once more after each step, or k-tile: K-TILE-REPEATED.
@@ -59,14 +59,14 @@ std::optional<Diagnosis> explain_running_sums(const Evidence& evidence, const Ca
 /// How often each k was counted, by probes: K-MISSING, K-TILE-*, K-ONLY-LAST, STALE-TILE.
 std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cases);
 
-/// k-tiles that begin between where they should, a single one of them or any number, by how often each k was
-/// added: K-TILE-REPEATED. `shared`: by several blocks.
+/// One or more k-tiles begin between the right places, judging by how often each k was added:
+/// K-TILE-REPEATED. `shared`: by several blocks.
 enum class Starts : std::uint8_t { one, any };
 std::optional<Diagnosis> name_starts(const std::vector<int>& counts, const std::vector<int>& tiles,
                                      Starts which, bool shared);
 
-/// Of two groups of k in a k-tile of `tile` one is added twice and the other never, as where two sets of
-/// fragments should take turns: K-TILE-REPEATED.
+/// Of two groups of k in a k-tile of `tile`, one is added twice and the other never, as if two sets of
+/// fragments did not take turns: K-TILE-REPEATED.
 std::optional<Diagnosis> name_alternating(const std::vector<int>& counts, int tile);
 
 /// The sum has as many k-tiles as M or N would take: SWAPPED-EXTENTS.
@@ -76,7 +76,7 @@ std::optional<Diagnosis> explain_depth(const Evidence& evidence, const Cases& ca
 /// ACC-INIT.
 std::optional<Diagnosis> explain_places(const Evidence& evidence, const Cases& cases);
 
-/// The same, wherever something is wrong but not everything is explained.
+/// The same if this explains some of the wrong elements, but not all.
 Diagnosis unexplained(const Evidence& evidence, const Case& c);
 
 /// The right sums with a wrong start, a wrong sign or a wrong operator: ACC-INIT, WRONG-SIGN,
@@ -87,14 +87,14 @@ std::optional<Diagnosis> explain_arithmetic(const Evidence& evidence, const Case
 /// explain_places(), which sees the same elements in several places.
 std::optional<Diagnosis> explain_factors(const Evidence& evidence, const Cases& cases);
 
-/// A copy that is 0 in just the pieces of 16 bytes that exist as a whole, or in just those that do not: ALL-ZERO.
+/// A copy that is 0 exactly in the pieces of 16 bytes that lie wholly in the matrix, or exactly in the others: ALL-ZERO.
 std::optional<Diagnosis> explain_lost_pieces(const Evidence& evidence, const Cases& cases);
 
 /// A or B was read at indices that follow i, j and k in another way, by probes: WRONG-INDEX. Rows of
 /// A, or columns of B, that merely change places are left to explain_places().
 std::optional<Diagnosis> explain_indices(const Evidence& evidence, const Cases& cases);
 
-/// The same for a call that went outside of its matrices: in a cube, wrong indices stay inside.
+/// The same for a call that left its matrices: with M = N = K, wrong indices stay inside.
 std::optional<Diagnosis> explain_indices_inside(const Evidence& evidence, const Cases& cases);
 
 /// Which element of A or B was multiplied in each step, by probes: WRONG-ELEMENT.
@@ -110,7 +110,7 @@ ExactSum exact_sum(const Run& run, int i, int j);
 /// of the big parts is missing. PART-LOST.
 std::optional<Diagnosis> explain_parts(const Evidence& evidence, const Cases& cases);
 
-/// Fewer bits of a number of A or B count than it has, and how many: seen with K = 1. LOW-PRECISION.
+/// Only so many bits of each number in A or B count, as products with K = 1 show: LOW-PRECISION.
 std::optional<Diagnosis> explain_bits_kept(const Evidence& evidence);
 
 /// What is multiplied is not the number that A or B holds but something made of it: WRONG-VALUE.
@@ -122,12 +122,12 @@ std::optional<Diagnosis> explain_unused(const Evidence& evidence, const Cases& c
 /// Wrong only for data that is not small integers: LOW-PRECISION. `factor`: error over limit.
 Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor);
 
-/// The part of C that is wrong, as rows and columns: "rows 4..7 of every 8"; "" if it is no such part.
+/// The part of C that is wrong, in rows and columns: "rows 4..7 of every 8"; "" if it has no such form.
 std::string wrong_part(const Evidence& evidence, const Case& c);
 /// The part that is right, where the rest is wrong.
 std::string right_part(const Evidence& evidence, const Case& c);
 
-/// Elements hold the sums of others of their row or column as well, by probes: SUMS-MIXED.
+/// Elements also hold sums that belong to others in their row or column, by probes: SUMS-MIXED.
 std::optional<Diagnosis> explain_mixed(const Evidence& evidence, const Cases& cases);
 
 /// Tensor cores: a fragment begins each step with the sums of another one: SUMS-MIXED.
@@ -136,7 +136,7 @@ std::optional<Diagnosis> explain_accumulators(const Evidence& evidence, const Ca
 /// The same call is right once rows of A or B begin at multiples of 16 bytes: ROWS-UNALIGNED.
 std::optional<Diagnosis> explain_alignment(const Evidence& evidence, const Cases& cases);
 
-/// Nothing is known but where: WRONG-PART.
+/// Only where it is wrong is known: WRONG-PART.
 std::optional<Diagnosis> explain_part(const Evidence& evidence, const Cases& cases);
 
 /// An access outside of A, B or C: which index went too far, seen with rows far apart. Sets the
@@ -144,8 +144,8 @@ std::optional<Diagnosis> explain_part(const Evidence& evidence, const Cases& cas
 void name_index(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
                 Diagnosis& d);
 
-/// The finding to name first: the worst, but not a read of what nobody stored where two threads have
-/// stored to one place of the same memory. Null if there is none.
+/// The finding to name first: the worst one, except that a read of an element nobody stored comes after
+/// two stores to one place of the same memory. Null if there is none.
 const simgpu::Finding* first_cause(const std::vector<simgpu::LaunchReport>& launches);
 
 /// Two threads stored to one element of C.
@@ -161,7 +161,7 @@ bool ask_of_arms(const Evidence& evidence, const Run& run, const simgpu::LaunchR
 bool ask_of_rounds(const std::string& name, std::int64_t span, std::int64_t rounds,
                    std::int64_t elements, Diagnosis& d);
 
-/// What a barrier that some threads do not reach, or an instruction that stopped the kernel, is about. Sets the next
+/// A barrier that some threads do not reach, or an instruction that stopped the kernel: what it was for. Sets the next
 /// step, or leaves it.
 void ask_of_stop(const Run& run, const simgpu::Finding& finding, Diagnosis& d);
 
@@ -170,13 +170,13 @@ void ask_of_stop(const Run& run, const simgpu::Finding& finding, Diagnosis& d);
 void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
                    Diagnosis& d);
 
-/// A read from a ring of tiles of what is still being copied: whether it has left the tile that its line reads. Sets
+/// A read from a ring of tiles while a copy is still under way: has it left the tile that its line reads? Sets
 /// the next step, or leaves it.
 void ask_of_left_tile(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
                       Diagnosis& d);
 
-/// A place in a ring of tiles that is read ahead for the step behind the last, and that nothing
-/// was copied to. Sets the next step, or leaves it.
+/// A read ahead, for the step after the last one, from a place of the ring to which nothing was copied.
+/// Sets the next step, or leaves it.
 bool ask_of_step_behind(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
                         Diagnosis& d);
 
@@ -193,8 +193,8 @@ bool ask_of_numbering(const Evidence& evidence, const simgpu::Dim3& block,
                       const std::vector<std::int64_t>& first, std::int64_t number,
                       std::int64_t count, std::int64_t elements, Diagnosis& d);
 
-/// Shared memory that is left, or read where nobody has stored, only from the second k-tile on: asks what
-/// counts the rounds there. Sets the next step, or leaves it.
+/// Accesses past the end of shared memory, or reads of what nobody stored, that begin with the second k-tile:
+/// asks what counts the rounds there. Sets the next step, or leaves it.
 void ask_of_round(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
                   Diagnosis& d);
 
@@ -203,8 +203,8 @@ void ask_of_round(const Evidence& evidence, const Run& run, const simgpu::Findin
 void name_race(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
                Diagnosis& d);
 
-/// Which elements nobody stored says more than which two threads met: the last ones of each thread's
-/// part, or tiles inside of C.
+/// Which elements nobody stored says more than which two threads met, if they are the last ones of each
+/// thread's part, or tiles inside C.
 bool is_telling_part(const Evidence& evidence, const Cases& cases);
 
 /// How many blocks share each tile of C, in the launch of `kernel`, if it has more than one for each, all in

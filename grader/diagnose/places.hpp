@@ -15,7 +15,7 @@ struct Place {
     return x.row == y.row && x.col == y.col;
   }
 };
-/// Of what nobody wrote, or what is the sum of zeros that were filled in: it may belong anywhere.
+/// For what nobody wrote, and for sums of zeros that were filled in: these may belong anywhere.
 constexpr Place kUnknown{-1, -1};
 
 /// The first element in row-major order that comes from another place.
@@ -24,8 +24,8 @@ Place first_moved(const Case& c, const std::vector<Place>& places);
 /// What two places of C hold at once: then it is what was read, not where it went.
 bool some_twice(const std::vector<Place>& places);
 
-/// What the places of a copy say beyond that elements have moved: the cause, where they show one, and true; else
-/// `formula` ("": none is known).
+/// What the places of a copy show besides the fact that elements have moved: the cause and true if they show one, else
+/// `formula` ("" if none is known).
 bool name_copy(const Evidence& evidence, const Case& c, const std::vector<Place>& places,
                const std::string& formula, Diagnosis& d);
 

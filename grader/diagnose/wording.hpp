@@ -10,12 +10,12 @@
 
 namespace grader::diag {
 
-/// Bytes of an array that may have been meant to be each thread's own.
+/// A shared array of at most so many bytes may have been meant as each thread's own.
 constexpr std::uint64_t kMostOfOneThread = 512;
 
 std::string dims(const simgpu::Dim3& d);         ///< "64 x 32"
 std::string coordinates(const simgpu::Dim3& d);  ///< "(3, 0)"
-/// Of the thread that makes an access, in its block: x counts first.
+/// The number in its block of the thread that makes an access: x counts first.
 inline std::uint64_t number_of(const simgpu::Access& access, const simgpu::Dim3& block) {
   return (std::uint64_t{access.thread.z} * block.y + access.thread.y) * block.x + access.thread.x;
 }
@@ -36,49 +36,49 @@ std::string short_name(const std::string& object);
 /// Whether an access is to memory that the launcher has allocated.
 bool is_scratch(const simgpu::Access& at);
 
-/// Adds which elements of an array had been stored when one was read that had not. `width`: bytes of
-/// an element; `row`: elements of a row of it, 0 if that is not known; `launch`: that it happened in, may be
-/// null.
+/// An element was read before anybody stored it: adds which elements of its array had been stored by then.
+/// `width`: bytes of an element; `row`: elements per row of the array, 0 if unknown; `launch`: the one in
+/// which it happened, may be null.
 void add_stored(const simgpu::Finding& finding, const std::string& name, std::int64_t width,
                 std::int64_t row, const simgpu::LaunchReport* launch, Diagnosis& d);
 
-/// The same where nothing but what exists of A or B, in its only tile, had been stored: asks who stores
-/// zeros into the rest. `run` may be null.
+/// The same if A or B is smaller than its tile, and all of it but no zeros around it had been stored: asks
+/// who stores those. `run` may be null.
 void ask_of_edge(const simgpu::Finding& finding, const Tile& tile, const Run* run,
                  std::int64_t width, Diagnosis& d);
 
-/// What a place right behind the last row of `m` may be as well, if rows follow each other; "" if the
-/// access is no such place.
+/// An element just past the last row of `m` has two names, "A[8][0]" and "A[7][9]": a sentence that gives
+/// both; "" if the access lies elsewhere.
 std::string also_at(const simgpu::Access& access, const Matrix& m);
 
-/// Says for which element of memory somebody waits for ever, and which elements beside it hold something
-/// else than that one.
+/// Names the element of memory that a thread waits for in vain, and the elements near it that hold other
+/// values.
 void name_flag(const simgpu::Finding& finding, Diagnosis& d);
 
-/// Of a launch that used its budget up as a whole: it is too large, or its threads wait again and again.
+/// Why a launch as a whole used up its budget: it is too large, or its threads wait over and over.
 std::string variant_of_endless(const simgpu::LaunchReport* launch);
 
-/// Adds who else waits for ever: what is missing at one barrier may be held up at another.
+/// Adds the other waits that never end: a thread that is missing at one barrier may be stuck at another.
 void add_others_waiting(const simgpu::Finding& finding, const simgpu::LaunchReport* launch,
                         Diagnosis& d);
 
-/// A race of a tile with what copies into it or reads it by itself: no barrier need be missing. `launch`
-/// may be null.
+/// The variant for a race over a tile. If one party is the copy engine or a `wgmma`, no barrier need be
+/// missing. `launch` may be null.
 std::string variant_of_tile_race(const simgpu::Finding& finding,
                                  const simgpu::LaunchReport* launch);
 
-/// An access that is not aligned: which of the diagnosis' sentences fit, and what they tell.
+/// A misaligned access: the variant of the diagnosis that fits, and the values for its gaps.
 struct Misaligned {
   std::string variant;
   std::vector<messages::Gap> gaps;
 };
-/// `matrix`: what it is an access to, if that is one of the operands; `array`: what that is called, "" if
-/// it belongs to nothing; `width`: bytes of an element.
+/// `matrix`: the operand that is accessed, or null; `array`: the name of what is accessed, "" if it is no
+/// array's; `width`: bytes of an element.
 Misaligned misaligned(const simgpu::Access& access, const Matrix* matrix, const std::string& array,
                       std::int64_t width);
 
-/// Bytes of an element of an array that is no operand, in a rung of `type`: sums are kept in wider numbers
-/// than what is multiplied, and the type of what reads or stores one says so.
+/// Bytes of an element of an array that is no operand, in a rung of `type`. Sums may be wider than the
+/// operands; the width of the instruction that reads or stores one shows it.
 std::int64_t width_of(const simgpu::Access& access, ElementType type);
 
 /// Which sentences of OOB fit an access. `launch`: the one that it belongs to, or null; `width`: bytes of
@@ -86,17 +86,17 @@ std::int64_t width_of(const simgpu::Access& access, ElementType type);
 std::string variant_of_bounds(const simgpu::Access& at, const simgpu::LaunchReport* launch,
                               std::int64_t width);
 
-/// Asks for the number of a tile, or its place in it, where an access leaves scratch memory that has room for
-/// just the tiles of A, or of B. `run` may be null.
+/// An access leaves scratch memory that has room for exactly the tiles of A, or of B: asks for the number of
+/// the tile, or the place in it. `run` may be null.
 void ask_of_packed_tile(const simgpu::Finding& finding, const Tile& tile, const Run* run,
                         std::int64_t width, Diagnosis& d);
 
-/// Adds which row of which tile an access to dynamic shared memory is, if pairs of the lab's tiles fill that.
-/// `run` may be null.
+/// If pairs of the lab's tiles fill dynamic shared memory exactly, adds which row of which tile an access to
+/// it means. `run` may be null.
 void add_place_in_ring(const simgpu::Finding& finding, const Tile& tile, const Run* run,
                        const simgpu::LaunchReport* launch, std::int64_t width, Diagnosis& d);
 
-/// How many pairs of the lab's tiles an array in shared memory has room for, if they fill it; else 0.
+/// How many pairs of the lab's tiles fill an array in shared memory exactly; 0 if they do not.
 std::int64_t places_in_ring(const simgpu::Access& at, const Tile& tile,
                             const simgpu::LaunchReport& launch, std::int64_t width);
 

@@ -38,7 +38,7 @@ struct HardwareOptions {
   std::filesystem::path scratch;  ///< a folder for logs
   std::optional<std::pair<unsigned, unsigned>> user;
   /// A stranger's code. compute-sanitizer does not run then: it would read the stranger's process
-  /// with our rights, and the simulated GPU has found what it finds.
+  /// with our rights, and the simulated GPU finds the same errors.
   std::optional<BoxSettings> box;
   std::shared_ptr<Budget> budget;  ///< with a box: of the submission
   std::function<void(const std::string&)> progress;

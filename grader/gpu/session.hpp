@@ -42,7 +42,7 @@ class HardwareSession : public Caller {
 std::vector<Case> large_cases(const Lab& lab, const Stage& stage, bool quick);
 
 /// One call on random data at a large shape, checked by Freivalds' method in O(n^2) per vector, with
-/// vectors that nobody can foretell.
+/// vectors that nobody can predict.
 struct LargeResult {
   std::optional<Failure> failure;
   bool no_memory = false;  ///< the GPU has too little: not tried

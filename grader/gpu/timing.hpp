@@ -66,7 +66,7 @@ namespace grader::gpu {
 /// clock; in 2 every round counts.
 constexpr unsigned kTimingProtocol = 2;
 
-/// One that nobody can foretell.
+/// One that nobody can predict.
 std::uint64_t system_seed();
 
 /// One participant's part of a round.

@@ -366,8 +366,8 @@ Verification verify(Operation operation, const diag::Matrix& a, const diag::Matr
       try {
         const bool bounded = is_real<T> && !small_integers(fill);
         const Expected<T> expected = expected_product(view_of<T>(a), view_of<T>(b), bounded);
-        const Comparison comparison = bounded ? compare<T>(view_of<Out>(after), expected, units)
-                                              : compare_exactly<T>(view_of<Out>(after), expected);
+        const Comparison comparison =
+            compare<T>(view_of<Out>(after), expected, bounded ? units : 0);
         equal = comparison.passed();
         result.max_units = bounded ? comparison.max_units : 0;
       } catch (const std::domain_error& error) {

@@ -58,7 +58,7 @@ class CallSeeds {
   DataSeed next(std::string_view entry);
   /// Whether the code is somebody else's, who knows which calls are made in which order.
   bool keyed() const { return key_.has_value(); }
-  /// With a key: an index below `count` for the next call to `entry`, which nobody else can foretell.
+  /// With a key: an index below `count` for the next call to `entry`, which nobody else can predict.
   std::size_t pick(std::string_view entry, std::size_t count) const;
 
  private:

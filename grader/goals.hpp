@@ -87,6 +87,8 @@ double sectors_copied_first(const Extents& extents, const Parameters& parameters
 /// tile.
 double few_conflicts(const Extents& extents, const Parameters& parameters,
                      std::uint64_t element_bytes);
+/// The elements of C, `times` times.
+double elements_of_c(const Extents& extents, const Parameters& parameters, std::uint64_t);
 /// The bound 0.
 double nothing(const Extents&, const Parameters&, std::uint64_t);
 /// The bound `registers`.

@@ -30,10 +30,6 @@ double sectors_of_c(const Extents& e, const Parameters& p, std::uint64_t bytes) 
   return p.at("slack") * static_cast<double>(coalesced_row_sectors(e.m, e.n, e.n, bytes));
 }
 
-double elements_of_c(const Extents& e, const Parameters& p, std::uint64_t) {
-  return p.at("times") * static_cast<double>(e.m * e.n);
-}
-
 /// Threads of blocks no larger than 32 x 32 that cover C.
 double threads(const Extents& e, const Parameters& p, std::uint64_t) {
   return p.at("slack") * static_cast<double>(32 * ceil_div(e.m, 32) * 32 * ceil_div(e.n, 32));
@@ -86,7 +82,7 @@ const std::vector<grader::Goal> goals = {
          "it after the loop over k.",
      .parameters = {{"times", 1}},
      .measure = elements_stored,
-     .bound = elements_of_c},
+     .bound = grader::elements_of_c},
     {.stage = "1.2",
      .key = "store_sectors_c",
      .what = "sectors written to C",

@@ -42,11 +42,6 @@ double sectors_of_a(const Extents& e, const Parameters& p, std::uint64_t) {
   return p.at("slack") * warps(e, p) * static_cast<double>(e.k) * 4 * p.at("TM");
 }
 
-/// Each element of C once.
-double all_elements(const Extents& e, const Parameters& p, std::uint64_t) {
-  return p.at("times") * static_cast<double>(e.m * e.n);
-}
-
 double elements_stored(const grader::Observed& o) {
   return static_cast<double>(o.c.store.bytes + o.c.atomic.bytes + o.parts_of_c.bytes) /
          static_cast<double>(o.element_bytes);
@@ -101,7 +96,7 @@ grader::Goal stored_once(const char* stage) {
           .missed = stored_again,
           .parameters = {{"times", 1}},
           .measure = elements_stored,
-          .bound = all_elements,
+          .bound = grader::elements_of_c,
           .at = edges};
 }
 grader::Goal few_registers(const char* stage) {

@@ -88,6 +88,10 @@ double few_conflicts(const Extents& e, const Parameters& p, std::uint64_t bytes)
          static_cast<double>(bytes) / 128;
 }
 
+double elements_of_c(const Extents& e, const Parameters& p, std::uint64_t) {
+  return p.at("times") * static_cast<double>(e.m * e.n);
+}
+
 double nothing(const Extents&, const Parameters&, std::uint64_t) {
   return 0;
 }

@@ -27,7 +27,7 @@ runtime:         device include wire tensor_map
 runtime/api:     runtime device include half tensor_map
 runtime/local:   runtime device include
 runtime/remote:  runtime device include wire
-runtime/server:  runtime device include wire tensor_map
+runtime/server:  runtime device report include wire tensor_map
 runtime/separate: runtime device include wire
 runtime/program: runtime runtime/separate processor wire
 '

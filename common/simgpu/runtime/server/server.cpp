@@ -8,6 +8,7 @@
 #include "common/simgpu/include/driver_types.h"
 #include "common/simgpu/runtime/protocol.hpp"
 #include "common/simgpu/runtime/server/names.hpp"
+#include "common/simgpu/runtime/server/report_limits.hpp"
 #include "common/simgpu/runtime/status_code.hpp"
 
 namespace simgpu::runtime {
@@ -21,12 +22,6 @@ using wire::Received;
 constexpr std::size_t kMaxErrors = 64, kMaxRefusals = 64, kMaxTransfers = 100000;
 /// Bytes that even the shortest row of a copy counts as: it takes as long as they would.
 constexpr std::uint64_t kLeastTransfer = 256;
-/// What the reports of one call may hold together: four thousand launches of a kernel with a
-/// thousand lines fill the memory of whoever receives them. Counts are always complete.
-constexpr std::size_t kMaxReportLines = 100000;  ///< and as many samples
-constexpr std::size_t kMaxReportBuffers = 50000;
-constexpr std::size_t kMaxFindingsOfAKind = 256;
-constexpr std::size_t kMaxPrinted = 256u << 10;
 /// The work of a product is the same in many launches as in one; this leaves room for waste.
 constexpr std::uint64_t kCallBudget = 4;  ///< times the budget of a launch
 /// A runner that does not read for so long is gone.
@@ -74,8 +69,7 @@ struct Server::Impl {
   unsigned requests = 0, launches = 0;
   std::uint64_t host_bytes = 0, transfer_bytes = 0, argument_bytes = 0;
   std::uint64_t instructions = 0;
-  std::size_t report_lines = 0, report_samples = 0, report_buffers = 0, printed = 0;
-  std::map<FindingKind, std::size_t> findings;
+  ReportLimits report_limits;
   bool device_lost = false;
   Patience extra{};                 ///< beyond the patience, for a starved runner
   std::optional<ApiError> pending;  ///< the last failure, until the runner says which call it was
@@ -130,8 +124,7 @@ struct Server::Impl {
     result = {};
     requests = launches = 0;
     host_bytes = transfer_bytes = argument_bytes = instructions = 0;
-    report_lines = report_samples = report_buffers = printed = 0;
-    findings.clear();
+    report_limits = {};
     device_lost = false;
     pending.reset();
   }
@@ -571,43 +564,7 @@ struct Server::Impl {
     // One lane costs the host as much as eight, and a launch of nothing costs something.
     instructions +=
         4096 + std::max(report.total.thread_instructions, 8 * report.total.warp_instructions);
-    keep(std::move(report));
-  }
-
-  /// Within the limits of what one call may report.
-  void keep(LaunchReport report) {
-    const auto drop = [](auto& list, std::size_t& sum, std::size_t most) {
-      if (sum + list.size() > most) list.clear();
-      sum += list.size();
-    };
-    drop(report.lines, report_lines, kMaxReportLines);
-    drop(report.samples, report_samples, kMaxReportLines);
-    drop(report.printf_output, printed, kMaxPrinted);
-    // Of each kind: many harmless ones must not hide another.
-    auto& found = report.findings;
-    found.erase(std::remove_if(found.begin(), found.end(),
-                               [&](const Finding& finding) {
-                                 return ++findings[finding.kind] > kMaxFindingsOfAKind;
-                               }),
-                found.end());
-    // The first launch may have as many as there are allocations: nobody else's hold them.
-    if (report_buffers + report.buffers.size() > kMaxReportBuffers && !result.launches.empty()) {
-      for (const BufferCounts& part : report.buffers) add_to(result.launches.front(), part);
-      report.buffers.clear();
-    }
-    report_buffers += report.buffers.size();
-    result.launches.push_back(std::move(report));
-  }
-
-  static void add_to(LaunchReport& report, const BufferCounts& part) {
-    for (BufferCounts& own : report.buffers)
-      if (own.base == part.base) {
-        own.load += part.load;
-        own.store += part.store;
-        own.atomic += part.atomic;
-        return;
-      }
-    report.buffers.push_back(part);
+    report_limits.add(std::move(report), result.launches);
   }
 
   void note_error(protocol::Note note) {

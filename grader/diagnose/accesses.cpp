@@ -601,18 +601,6 @@ void ask_of_uneven_stores(const Evidence& evidence, const Run& run,
   }
 }
 
-/// How often warps read shared memory in a line, in all launches of a call: inside of arrays, and outside.
-std::uint64_t reads_in_line(const Case& c, const simgpu::SourceLine& line) {
-  std::uint64_t requests = 0, outside = 0;
-  for (const simgpu::LaunchReport& launch : c.run.launches) {
-    for (const simgpu::LineCounts& l : launch.lines)
-      if (l.where == line) requests += l.counts.shared_load.requests;
-    for (const simgpu::Finding& f : launch.findings)
-      if (f.kind == FindingKind::out_of_bounds && f.at.where == line) outside += f.occurrences;
-  }
-  return requests + outside / kWarpSize;
-}
-
 bool by_thread(const Access& a) {
   return a.actor == simgpu::Actor::thread || a.actor == simgpu::Actor::async_copy;
 }
@@ -664,37 +652,6 @@ void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Findi
     if (finding.kind == FindingKind::uninitialised_read)
       ask_of_uneven_stores(evidence, run, *launch, at, d);
   }
-}
-
-void ask_of_round(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
-                  Diagnosis& d) {
-  const int bk = evidence.tile.bk;
-  const simgpu::Dim3& block = finding.at.block;
-  const bool kind =
-      finding.kind == FindingKind::out_of_bounds || finding.kind == FindingKind::uninitialised_read;
-  if (!kind || finding.at.space != simgpu::MemorySpace::shared ||
-      evidence.operation != Operation::product || !evidence.run_probe || bk < 2 || run.a.cols < 1 ||
-      (block.x | block.y | block.z) != 0)
-    return;
-  if (ask_of_step_behind(evidence, run, finding, d) || run.a.cols <= bk) return;
-  // Of whole k-tiles: an edge is another matter.
-  const auto called = [&](int tiles) {
-    return probe_case(evidence, {run.a.rows, run.b.cols, tiles * bk, 0, 0, 0}, 67);
-  };
-  const auto found = [&](const Case& c) {
-    for (const simgpu::LaunchReport& launch : c.run.launches)
-      for (const simgpu::Finding& f : launch.findings)
-        if (f.kind == finding.kind && f.at.space == finding.at.space) return true;
-    return false;
-  };
-  const auto two = called(2);
-  if (!two || !found(*two)) return;
-  const auto one = called(1);
-  if (!one || found(*one)) return;
-  const std::uint64_t reads = reads_in_line(*one, finding.at.where);
-  const bool to_the_end = reads > 0 && reads_in_line(*two, finding.at.where) > 3 * reads;
-  d.next_step =
-      messages::text(to_the_end ? "OOB.round.loop.next" : "OOB.round.next", {{"tile", bk}});
 }
 
 }  // namespace grader::diag

@@ -1,4 +1,5 @@
-// A read of a tile that goes beyond the tile's end: in a ring the next one lies there, and may still be on its way.
+// Mistakes that show only from one tile to the next. A read beyond the end of a tile in a ring meets the next tile, which
+// may still be on its way; and what counts the rounds may be wrong from the second one on.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -117,6 +118,54 @@ bool ask_of_place_behind(const Evidence& evidence, const simgpu::Access& at,
                                                   {"places", places},
                                                   {"last", places - 1}});
   return true;
+}
+
+namespace {
+
+/// How often warps read shared memory in a line, in all launches of a call: inside of arrays, and outside.
+std::uint64_t reads_in_line(const Case& c, const simgpu::SourceLine& line) {
+  std::uint64_t requests = 0, outside = 0;
+  for (const simgpu::LaunchReport& launch : c.run.launches) {
+    for (const simgpu::LineCounts& l : launch.lines)
+      if (l.where == line) requests += l.counts.shared_load.requests;
+    for (const simgpu::Finding& f : launch.findings)
+      if (f.kind == simgpu::FindingKind::out_of_bounds && f.at.where == line)
+        outside += f.occurrences;
+  }
+  return requests + outside / 32;
+}
+
+}  // namespace
+
+void ask_of_round(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
+                  Diagnosis& d) {
+  const int bk = evidence.tile.bk;
+  const simgpu::Dim3& block = finding.at.block;
+  const bool kind = finding.kind == simgpu::FindingKind::out_of_bounds ||
+                    finding.kind == simgpu::FindingKind::uninitialised_read;
+  if (!kind || finding.at.space != simgpu::MemorySpace::shared ||
+      evidence.operation != Operation::product || !evidence.run_probe || bk < 2 || run.a.cols < 1 ||
+      (block.x | block.y | block.z) != 0)
+    return;
+  if (ask_of_step_behind(evidence, run, finding, d) || run.a.cols <= bk) return;
+  // Of whole k-tiles: an edge is another matter.
+  const auto called = [&](int tiles) {
+    return probe_case(evidence, {run.a.rows, run.b.cols, tiles * bk, 0, 0, 0}, 67);
+  };
+  const auto found = [&](const Case& c) {
+    for (const simgpu::LaunchReport& launch : c.run.launches)
+      for (const simgpu::Finding& f : launch.findings)
+        if (f.kind == finding.kind && f.at.space == finding.at.space) return true;
+    return false;
+  };
+  const auto two = called(2);
+  if (!two || !found(*two)) return;
+  const auto one = called(1);
+  if (!one || found(*one)) return;
+  const std::uint64_t reads = reads_in_line(*one, finding.at.where);
+  const bool to_the_end = reads > 0 && reads_in_line(*two, finding.at.where) > 3 * reads;
+  d.next_step =
+      messages::text(to_the_end ? "OOB.round.loop.next" : "OOB.round.next", {{"tile", bk}});
 }
 
 }  // namespace grader::diag

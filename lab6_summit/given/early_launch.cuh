@@ -1,15 +1,16 @@
-// Launches that overlap: the blocks of one start wherever those of the launch before have ended.
+// Launches that overlap: blocks of one start as soon as blocks of the previous one have ended.
 #pragma once
 
 #include "common/kernel.cuh"
 
-/// Waits until the launch before has ended. Every thread calls this before it touches memory.
+/// Waits until the previous launch has ended. Every thread calls this before it touches memory.
 GEMM_LAB_DEVICE inline void wait_for_last_launch() {
   asm volatile("griddepcontrol.wait;" : : : "memory");
 }
 
-/// Lets the next launch begin once all blocks of this one have begun, instead of ended. Not if blocks
-/// share a multiprocessor: the next ones would take places side by side where many are free, and stay.
+/// Lets the next launch begin once all blocks of this one have begun, instead of ended. Not for
+/// blocks that share a multiprocessor: those of the next launch would crowd where places are free
+/// first, and stay there.
 GEMM_LAB_DEVICE inline void let_next_launch_begin() {
   asm volatile("griddepcontrol.launch_dependents;" : : : "memory");
 }

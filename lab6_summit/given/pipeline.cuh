@@ -94,7 +94,7 @@ __device__ void load_fragments(Fragments<S>& f, const Stage<S>& stage, int row, 
 }
 
 /// sums += a column times a row. Even rows go backwards, so that odd ones begin with the b[j] just
-/// used. Of 13 orders and two arrangements of the lanes the fastest one (tuning-lab-6.txt).
+/// used. This was the fastest of 13 orders and two arrangements of lanes (tuning-lab-6.txt).
 template <int TM, int TN, typename S>
 __device__ void add_products(float (&sums)[TM][TN], const Fragments<S>& f) {
 #pragma unroll

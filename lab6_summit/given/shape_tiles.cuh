@@ -162,7 +162,8 @@ __device__ void store_rows_as(const float (&sums)[COUNT], RowsOfC& rows, MatrixV
     }
   }
 }
-/// The same. Two loops: with both ways in one, instructions of the other would be fetched as well.
+/// The same. Each way has a loop of its own: in a common one, the instructions of the way not taken
+/// would be fetched as well.
 template <int COUNT>
 __device__ void store_rows(const float (&sums)[COUNT], RowsOfC& rows, MatrixView<float> c, int row0,
                            int col0) {

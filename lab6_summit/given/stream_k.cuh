@@ -43,13 +43,14 @@ struct Shares {
   }
 };
 
-/// What a lane has of a warp's sums, two at a time, and how many lanes of a block have some.
+/// How many pairs of a warp's sums a lane holds, and how many lanes of a block hold some.
 template <typename L>
 constexpr int PAIRS = L::WM* L::WN / 64;
 template <typename L>
 constexpr int LANES = L::WARPS * 32;
 
-/// Scratch memory for sums. A block hands over one piece at most: its first, if begun by another.
+/// Scratch memory for sums. A block hands over one piece at most: its first, if another block has
+/// begun that tile.
 struct Handover {
   double2* sums;    // (blocks, PAIRS, LANES)
   unsigned* there;  // (blocks, WARPS): 1 once the warp's sums are there, until then 0
@@ -106,7 +107,7 @@ __device__ void store_tile(const Sums<L>& sums, int tile, MatrixView<double> c, 
   });
 }
 
-/// Orders the boxes of all steps of a block; called by one thread.
+/// Requests the boxes of all steps of a block. One thread calls it.
 template <typename L>
 __device__ void copy_shares(typename L::Shared& own, PlaceOf<L::STAGES>& place,
                             const CUtensorMap& a_even, const CUtensorMap& a_odd,
@@ -123,7 +124,7 @@ __device__ void copy_shares(typename L::Shared& own, PlaceOf<L::STAGES>& place,
 
 // ---- launches
 
-/// Not by a memset, which would not let the kernel after it begin early.
+/// A kernel, since a memset would not let the next kernel begin early.
 __global__ void clear_flags(unsigned* flags, int count) {
   let_next_launch_begin(), wait_for_last_launch();
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -168,7 +169,8 @@ inline int blocks_for(const Choice& tile, int m, int n, int k, int processors) {
 
 /// Estimated microseconds of a product whose steps are shared.
 inline float microseconds_shared(const Choice& tile, int m, int n, int k, int processors) {
-  // A launch, clearing flags before it; per 64 x 64 of a tile: around a piece, to hand one over.
+  // For a launch, and for clearing flags before it; per 64 x 64 of a tile, for what comes before and
+  // after a piece's steps, and to hand one over.
   constexpr float LAUNCH = 3, FLAGS = 2, PIECE = 1, HAND_OVER = 2;
   const int tiles = ceil_div(m, tile.bm) * ceil_div(n, tile.bn), per_tile = ceil_div(k, 32);
   const int blocks = blocks_for(tile, m, n, k, processors);
@@ -178,7 +180,7 @@ inline float microseconds_shared(const Choice& tile, int m, int n, int k, int pr
   const float size = static_cast<float>(tile.bm * tile.bn) / (64 * 64);
   const float time = LAUNCH + steps * step + size * PIECE * max(1.0f, steps / per_tile);
   if (tiles % blocks == 0) return time;  // nothing is shared
-  int pairs = 1;                         // of pairs of pairs
-  while (tiles << pairs < blocks) ++pairs;
-  return time + FLAGS + size * (PIECE + HAND_OVER * pairs);
+  int rounds = 1;                        // in which the blocks of a tile add sums in pairs
+  while (tiles << rounds < blocks) ++rounds;
+  return time + FLAGS + size * (PIECE + HAND_OVER * rounds);
 }

@@ -142,8 +142,8 @@ void launch(SplitKernel kernel, MatrixView<const float> a, MatrixView<const floa
 }
 
 /// The busiest multiprocessor's time for C in tiles of BN columns, in hundredths of that for a tile
-/// of 128. At 4096, all but 80 take 8, 11, 16 and 32 rounds and, by the last table of
-/// docs/results/h200/three-products.txt, 1, 1.08, 1.25 and 2.04 times as long: divide. 80: between.
+/// of 128. At 4096, tiles of 128, 96, 64 and 32 take 8, 11, 16 and 32 rounds, in all 1, 1.08, 1.25
+/// and 2.04 times as long (end of docs/results/h200/three-products.txt); 80 is interpolated.
 template <int BN>
 int time_of(MatrixView<float> c) {
   constexpr int OF_A_TILE = BN == 128 ? 100 : BN == 96 ? 79 : BN == 80 ? 71 : BN == 64 ? 62 : 51;

@@ -18,8 +18,7 @@ namespace cg = cooperative_groups;
 
 constexpr int kBins = 4096, kCluster = 4, kShare = kBins / kCluster, kThreads = 256;
 
-// kCluster blocks. It is spelled as a number because the simulated GPU does not accept a constant's name here.
-__global__ void __cluster_dims__(4, 1, 1)
+__global__ void __cluster_dims__(kCluster, 1, 1)
     histogram(const unsigned short* data, int n, unsigned* bins) {
   __shared__ unsigned mine[kShare];
   const cg::cluster_group cluster = cg::this_cluster();

@@ -140,11 +140,10 @@ struct GpuUsed {
 
 struct Report {
   static constexpr int schema = 1;
-  std::string device;  ///< "sim"
-  std::string
-      device_note;       ///< "no CUDA device", "a GPU is there: timing comes with a later version"
-  std::string compiler;  ///< "clang 14.0.6"
-  std::string protection;  ///< "" on a student's own machine
+  std::string device;       ///< "sim"
+  std::string device_note;  ///< "no CUDA device", "the GPU is not used"
+  std::string compiler;     ///< "clang 14.0.6"
+  std::string protection;   ///< "" on a student's own machine
   std::optional<GpuUsed> gpu;
   std::optional<std::uint64_t> seed;  ///< none where the inputs are secret
   std::vector<LabResult> labs;

@@ -548,7 +548,9 @@ AccessMode access_mode(const BlockRun& run) {
   const Program& p = *l.program;
   const Checks& checks = l.options.checks;
   const bool words = run.shadow.shift == 2;
-  return {.quick = !l.exact,
+  // What repeats another warp's access is only counted on the quick path, and could not be sampled.
+  const bool quick = !l.exact && !l.options.sampled_warp;
+  return {.quick = quick,
           .checked = checks.race || checks.init,
           .race = checks.race,
           .init = checks.init,
@@ -558,7 +560,7 @@ AccessMode access_mode(const BlockRun& run) {
           .shared_words = words,
           .global_words = p.global_granule == 4,
           .count = l.options.count,
-          .tallied = !l.exact && l.options.count};
+          .tallied = quick && l.options.count};
 }
 
 }  // namespace

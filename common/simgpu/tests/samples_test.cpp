@@ -167,6 +167,41 @@ TEST_CASE("samples: of one warp they are its first accesses, not the worst", "[s
   CHECK(gpu.run("naive", {3, 4, 1}, {32, 16, 1}, 0u, options, a, b, c, 64, 67, 64).samples.empty());
 }
 
+TEST_CASE("samples: every warp that stores has its own, even if all store in one pattern",
+          "[samples]") {
+  Gpu gpu(ptx_module(R"(
+.visible .entry fills(.param .u64 out)
+{
+  .shared .align 4 .b8 tile[512];
+  .reg .b32 %r<8>; .reg .b64 %rd<4>;
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, tile;
+  shl.b32 %r3, %r1, 2;
+  add.s32 %r4, %r2, %r3;
+  st.shared.u32 [%r4], %r1;
+  bar.sync 0;
+  ld.shared.u32 %r5, [%r4];
+  ld.param.u64 %rd1, [out];
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  st.global.u32 [%rd3], %r5;
+  ret;
+}
+)"));
+  const DevicePtr out = gpu.upload(std::vector<u32>(128, 0), "out");
+  for (const unsigned warp : {0u, 1u, 3u}) {
+    LaunchOptions options;
+    options.sample_accesses = true;
+    options.sampled_warp = WarpOf{{0, 0, 0}, warp};
+    const LaunchReport report = gpu.run("fills", {1, 1, 1}, {128, 1, 1}, 0u, options, out);
+    CHECK(report.samples.size() == 3);
+    for (const AccessSample& s : report.samples) {
+      CHECK(s.warp == warp);
+      if (s.space == MemorySpace::shared) CHECK(s.address[0] - s.object_address == warp * 32 * 4);
+    }
+  }
+}
+
 TEST_CASE("samples: an asynchronous copy has one for each side, ldmatrix one of its rows",
           "[samples]") {
   Gpu gpu(ptx_module(R"(

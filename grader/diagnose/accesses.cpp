@@ -208,6 +208,14 @@ bool ask_of_turned_piece(const Warp& warp, const Tile& tile, std::int64_t width,
   return true;
 }
 
+/// How many of a thread's first elements lie equally far from each other.
+std::int64_t run_of(const Reaches& own) {
+  const std::int64_t step = own[1].first - own[0].first;
+  std::size_t run = 1;
+  while (run < own.size() && own[run].first - own[run - 1].first == step) ++run;
+  return static_cast<std::int64_t>(run);
+}
+
 /// Neighbours take neighbouring elements, but a thread's second one is nearer than all threads of the block reach.
 void ask_of_stride(const Warp& warp, const Tile& tile, std::int64_t width,
                    const simgpu::Dim3& block, const std::string& name, Diagnosis& d) {
@@ -217,8 +225,16 @@ void ask_of_stride(const Warp& warp, const Tile& tile, std::int64_t width,
   const std::int64_t step = own[1].first - own[0].first,
                      span = std::int64_t{block.x} * block.y * block.z * own.front().count;
   if (step <= 0 || step >= span) return;
-  d.next_step =
-      messages::text("RACE-WAW.stride.next", {{"name", name}, {"span", span}, {"step", step}});
+  const std::int64_t run = run_of(own), count = own.front().count, group = step / count;
+  const bool rows = run > 1 && run < static_cast<std::int64_t>(own.size()) && step % count == 0 &&
+                    group < std::int64_t{block.x} * block.y * block.z;
+  d.next_step = messages::text(rows ? "RACE-WAW.stride.rows.next" : "RACE-WAW.stride.next",
+                               {{"name", name},
+                                {"span", span},
+                                {"step", step},
+                                {"run", run},
+                                {"row", run * step},
+                                {"group", group}});
 }
 
 void show_meeting(const simgpu::Finding& finding, const std::string& name, std::int64_t element,
@@ -560,45 +576,16 @@ void show_leaving(const simgpu::Finding& finding, const std::string& name, std::
                              : ask_of_leaving(evidence, warp, list, element, elements);
 }
 
-/// How often each lane of a warp stores into an array of shared memory.
-std::array<unsigned, kWarpSize> stores_of(const Evidence& evidence, const Run& run,
-                                          const simgpu::LaunchReport& launch, const Access& at,
-                                          unsigned warp) {
-  std::array<unsigned, kWarpSize> count{};
-  const std::optional<Run> again = evidence.follow(run, simgpu::WarpOf{at.block, warp});
-  if (!again) return count;
-  for (const simgpu::LaunchReport& one : again->launches)
-    if (one.kernel == launch.kernel)
-      for (const AccessSample& s : one.samples)
-        if (s.type == AccessType::store && s.space == at.space && s.object == at.object &&
-            !s.matrix)
-          for (unsigned lane = 0; lane < kWarpSize; ++lane) count[lane] += (s.mask >> lane) & 1u;
-  return count;
-}
-
-/// Every thread of a warp stores into the array, but some do so less often than others: they leave a loop.
-void ask_of_uneven_stores(const Evidence& evidence, const Run& run,
-                          const simgpu::LaunchReport& launch, const Access& at, Diagnosis& d) {
-  if (d.id != "UNINIT" || d.next_step != messages::text("UNINIT.next")) return;
-  const unsigned threads = launch.block.x * launch.block.y * launch.block.z;
-  for (unsigned warp = 0; warp < threads / kWarpSize; ++warp) {
-    const auto count = stores_of(evidence, run, launch, at, warp);
-    const auto [least, most] = std::minmax_element(count.begin(), count.end());
-    if (*least == 0) return;
-    if (*least == *most) continue;
-    const auto times = [](unsigned n) {
-      return n == 1 ? std::string("once") : fmt::format("{} times", n);
-    };
-    const auto number = [&](const unsigned* lane) {
-      return warp * kWarpSize + static_cast<unsigned>(lane - count.data());
-    };
-    d.next_step = messages::text("UNINIT.uneven.next", {{"name", short_name(at.object)},
-                                                        {"much", number(most)},
-                                                        {"most", times(*most)},
-                                                        {"little", number(least)},
-                                                        {"least", times(*least)}});
-    return;
+/// How often warps read shared memory in a line, in all launches of a call: inside of arrays, and outside.
+std::uint64_t reads_in_line(const Case& c, const simgpu::SourceLine& line) {
+  std::uint64_t requests = 0, outside = 0;
+  for (const simgpu::LaunchReport& launch : c.run.launches) {
+    for (const simgpu::LineCounts& l : launch.lines)
+      if (l.where == line) requests += l.counts.shared_load.requests;
+    for (const simgpu::Finding& f : launch.findings)
+      if (f.kind == FindingKind::out_of_bounds && f.at.where == line) outside += f.occurrences;
   }
+  return requests + outside / kWarpSize;
 }
 
 bool by_thread(const Access& a) {
@@ -650,7 +637,7 @@ void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Findi
     const std::uint64_t first = number_of(at, launch->block) / kWarpSize * kWarpSize;
     show_leaving(finding, name, element, warp, lane_of(at), first, *launch, evidence, d);
     if (finding.kind == FindingKind::uninitialised_read)
-      ask_of_uneven_stores(evidence, run, *launch, at, d);
+      ask_who_stores(evidence, run, *launch, finding, d);
   }
 }
 

@@ -82,6 +82,19 @@ void add_halves_twice(Formulas& formulas) {
   }
 }
 
+/// Who has a wrong rule for the lanes may have it for A, for B, or for both.
+void add_of_lanes(const char* variant, Formula a, Formula b, Formulas& formulas) {
+  Formula both = a;
+  both.b = b.b;
+  const auto named = [&](Formula& f, const char* matrices) {
+    f.name = [=](const Case&) { return say("FRAGMENT-MAP", variant, {{"matrix", matrices}}); };
+    formulas.push_back(std::move(f));
+  };
+  named(a, "A");
+  named(b, "B");
+  named(both, "A and B");
+}
+
 /// FP64: lane / 4 and lane % 4 have changed places, in a fragment of A (16 x 4) or of B (4 x 8).
 void add_crossed(int bk, Formulas& formulas) {
   for (const bool kept : {true, false}) {  // below 4 by a %, or not
@@ -90,11 +103,23 @@ void add_crossed(int bk, Formulas& formulas) {
     const auto of_b = [=](int r, int q) { return std::pair{k(q), r}; };
     Formula a = permuted_operand(Which::a, 16, 4, of_a, 0, bk),
             b = permuted_operand(Which::b, 4, 8, of_b, bk);
-    a.name = [](const Case&) { return say("FRAGMENT-MAP", "crossed", {{"matrix", "A"}}); };
-    b.name = [](const Case&) { return say("FRAGMENT-MAP", "crossed", {{"matrix", "B"}}); };
-    formulas.push_back(std::move(a));
-    formulas.push_back(std::move(b));
+    add_of_lanes("crossed", a, b, formulas);
   }
+}
+
+/// FP64: lanes are numbered down the rows of A, and along those of B: lane % 8 is the row, or column, and lane / 8
+/// is k.
+void add_numbered_down(int bk, Formulas& formulas) {
+  const auto of_a = [](int r, int q) {
+    const int lane = r % 8 * 4 + q;
+    return std::pair{lane % 8 + r / 8 * 8, lane / 8};
+  };
+  const auto of_b = [](int r, int q) {
+    const int lane = q * 4 + r;
+    return std::pair{lane / 8, lane % 8};
+  };
+  add_of_lanes("numbered", permuted_operand(Which::a, 16, 4, of_a, 0, bk),
+               permuted_operand(Which::b, 4, 8, of_b, bk), formulas);
 }
 
 /// FP64: the second register of A is taken 4 k further on, as in types with four of them, where row g + 8 belongs.
@@ -136,6 +161,7 @@ void add_lanes(const Evidence& evidence, const Cases& cases, bool copy, Formulas
   if (size_of(evidence.type) == 4) add_pairs(formulas);
   if (size_of(evidence.type) == 8) {
     add_crossed(evidence.tile.bk, formulas);
+    add_numbered_down(evidence.tile.bk, formulas);
     add_second_register(evidence.tile.bk, formulas);
   }
   if (by_ldmatrix(cases))

@@ -170,6 +170,11 @@ void ask_of_stop(const Run& run, const simgpu::Finding& finding, Diagnosis& d);
 void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
                    Diagnosis& d);
 
+/// A read from shared memory of what nobody has stored: whether only some of the block's threads store there, or some
+/// less often than others. Sets the next step, or leaves it.
+void ask_who_stores(const Evidence& evidence, const Run& run, const simgpu::LaunchReport& launch,
+                    const simgpu::Finding& finding, Diagnosis& d);
+
 /// A read from a ring of tiles while a copy is still under way: has it left the tile that its line reads? Sets
 /// the next step, or leaves it.
 void ask_of_left_tile(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,

@@ -216,10 +216,25 @@ bool each_stores_all(const Evidence& evidence) {
   return threads > 1 && launch.total.global_store.bytes == threads * elements;
 }
 
+/// More is stored than there are threads, so some of them store several elements: says so. Else empty.
+std::optional<std::string> ask_of_visits(const Evidence& evidence) {
+  const auto few = probe_case(evidence, {33, 17, 5, 0, 0, 0}, 61);
+  if (!few || few->run.launches.size() != 1) return std::nullopt;
+  const simgpu::LaunchReport& launch = few->run.launches.front();
+  const simgpu::Dim3 &grid = launch.grid, &block = launch.block;
+  const auto threads =
+      std::uint64_t{grid.x} * grid.y * grid.z * block.x * std::uint64_t{block.y} * block.z;
+  const auto stores = launch.total.global_store.bytes / size_of(few->run.c_after.type);
+  if (stores <= threads) return std::nullopt;
+  return messages::text("RACE-WAW.visits.next",
+                        {{"m", few->m}, {"n", few->n}, {"threads", threads}, {"stores", stores}});
+}
+
 /// Where each thread has one element.
 std::string ask_of_element(const Evidence& evidence, const std::vector<messages::Gap>& gaps) {
-  return each_stores_all(evidence) ? messages::text("RACE-WAW.all.next")
-                                   : messages::text("RACE-WAW.element.next", gaps);
+  if (each_stores_all(evidence)) return messages::text("RACE-WAW.all.next");
+  if (auto several = ask_of_visits(evidence)) return *std::move(several);
+  return messages::text("RACE-WAW.element.next", gaps);
 }
 
 }  // namespace

@@ -33,20 +33,37 @@ bool reads_shared(const Run& run, const simgpu::SourceLine& where) {
   });
 }
 
+/// All static shared memory of each block is stored to twice, or more often.
+bool filled_again(const Run& run) {
+  if (run.launches.size() != 1) return false;
+  const simgpu::LaunchReport& launch = run.launches.front();
+  const simgpu::Dim3& grid = launch.grid;
+  const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
+  return launch.static_shared_bytes > 0 && launch.dynamic_shared_bytes == 0 &&
+         launch.total.shared_store.bytes >= 2 * blocks * launch.static_shared_bytes;
+}
+
+struct OneRound {
+  bool races = false;
+  bool filled_again = false;  ///< with K = 1: the next tile is fetched as well
+};
+
 /// Whether a race in shared memory is there in a single round already. The lab's k-tile may take this kernel
 /// several: then what is read there with K = 1, in one round, races as well, or it is the next round's race.
 /// Empty: it could not be run.
-std::optional<bool> races_in_one_round(const Evidence& evidence, const simgpu::Access& reader) {
+std::optional<OneRound> races_in_one_round(const Evidence& evidence, const simgpu::Access& reader) {
   ProbeShape s = shape_of(evidence.run);
   s.m = std::max(s.m, evidence.tile.bm);
   s.n = std::max(s.n, evidence.tile.bn);
   s.k = evidence.tile.bk;
   const std::optional<Case> one_tile = probe_case(evidence, s, 3);
   if (!one_tile) return std::nullopt;
-  if (!has_shared_race(one_tile->run)) return false;
+  if (!has_shared_race(one_tile->run)) return OneRound{};
   s.k = 1;
   const std::optional<Case> one_term = probe_case(evidence, s, 3);
-  return !one_term || !reads_shared(one_term->run, reader.where) || has_shared_race(one_term->run);
+  if (!one_term || !reads_shared(one_term->run, reader.where)) return OneRound{true, false};
+  const bool races = has_shared_race(one_term->run);
+  return OneRound{races, races && filled_again(one_term->run)};
 }
 
 /// Shared arrays that a warp stores to in a line.
@@ -103,17 +120,19 @@ void name_race(const Evidence& evidence, const Run& run, const simgpu::Finding& 
   const bool load_first = finding.at.type == simgpu::AccessType::load;
   const simgpu::Access& reader = load_first ? finding.at : *finding.other;
   const simgpu::Access& writer = load_first ? *finding.other : finding.at;
-  const std::optional<bool> races = races_in_one_round(evidence, reader);
-  if (!races) return;
+  const std::optional<OneRound> round = races_in_one_round(evidence, reader);
+  if (!round) return;
   const Diagnosis plain = explain(finding, evidence.tile, &run, evidence.type);
   std::vector<std::string> details = plain.details;
   // The object's name is part of the plain headline's sentence; build it again with the right
   // words.
   simgpu::Finding turned = finding;
-  turned.at = *races ? reader : writer;
-  turned.other = *races ? writer : reader;
+  turned.at = round->races ? reader : writer;
+  turned.other = round->races ? writer : reader;
   d = explain(turned, evidence.tile, &run, evidence.type);
   d.details = std::move(details);
+  // Either of two barriers may be the one that is missing.
+  if (round->filled_again) d.next_step = messages::text("RACE-RAW.ahead.next");
 }
 
 }  // namespace grader::diag

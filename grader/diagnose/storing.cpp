@@ -1,0 +1,104 @@
+// Which threads of a block store into an array of shared memory that is read where nobody has stored.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <fmt/core.h>
+
+#include "grader/diagnose/hypotheses.hpp"
+#include "grader/diagnose/wording.hpp"
+#include "grader/messages.hpp"
+
+namespace grader::diag {
+namespace {
+
+using simgpu::Access;
+using simgpu::AccessSample;
+
+constexpr unsigned kLanesOfWarp = 32;
+using OfLanes = std::array<unsigned, kLanesOfWarp>;
+
+unsigned threads_of(const simgpu::LaunchReport& launch) {
+  return launch.block.x * launch.block.y * launch.block.z;
+}
+
+/// How often each lane of a warp stores into an array of shared memory.
+OfLanes stores_of(const Evidence& evidence, const Run& run, const simgpu::LaunchReport& launch,
+                  const Access& at, unsigned warp) {
+  OfLanes count{};
+  const std::optional<Run> again = evidence.follow(run, simgpu::WarpOf{at.block, warp});
+  if (!again) return count;
+  for (const simgpu::LaunchReport& one : again->launches)
+    if (one.kernel == launch.kernel)
+      for (const AccessSample& s : one.samples)
+        if (s.type == simgpu::AccessType::store && s.space == at.space && s.object == at.object &&
+            !s.matrix)
+          for (unsigned lane = 0; lane < kLanesOfWarp; ++lane) count[lane] += (s.mask >> lane) & 1u;
+  return count;
+}
+
+/// Only the first warps of the block store into the array, all of their lanes, even where no edge keeps others
+/// from it: says so, or returns false.
+bool ask_of_few(const Evidence& evidence, const simgpu::Finding& finding, Diagnosis& d) {
+  const Tile& tile = evidence.tile;
+  if (tile.bm < 2 || tile.bk < 2) return false;
+  const auto whole = probe_case(evidence, {tile.bm, std::max(tile.bn, 1), tile.bk, 0, 0, 0}, 71);
+  if (!whole) return false;
+  for (const simgpu::LaunchReport& launch : whole->run.launches)
+    for (const simgpu::Finding& f : launch.findings) {
+      if (f.kind != finding.kind || f.at.object != finding.at.object ||
+          f.kernel != finding.kernel || threads_of(launch) % kLanesOfWarp != 0)
+        continue;
+      const unsigned warps = threads_of(launch) / kLanesOfWarp;
+      unsigned storing = 0;
+      for (unsigned warp = 0; warp < warps; ++warp) {
+        const OfLanes count = stores_of(evidence, whole->run, launch, f.at, warp);
+        const auto lanes = kLanesOfWarp - std::count(count.begin(), count.end(), 0u);
+        if (lanes != 0 && (lanes != kLanesOfWarp || storing < warp)) return false;
+        storing += lanes != 0;
+      }
+      if (storing == 0 || storing == warps) return false;
+      d.next_step = messages::text("UNINIT.few.next", {{"name", short_name(f.at.object)},
+                                                       {"last", storing * kLanesOfWarp - 1},
+                                                       {"threads", threads_of(launch)},
+                                                       {"count", storing * kLanesOfWarp}});
+      return true;
+    }
+  return false;
+}
+
+/// Every thread of a warp stores into the array, but some do so less often than others: they leave a loop.
+void ask_of_uneven_stores(const Evidence& evidence, const Run& run,
+                          const simgpu::LaunchReport& launch, const Access& at, Diagnosis& d) {
+  if (d.next_step != messages::text("UNINIT.next")) return;
+  for (unsigned warp = 0; warp < threads_of(launch) / kLanesOfWarp; ++warp) {
+    const auto count = stores_of(evidence, run, launch, at, warp);
+    const auto [least, most] = std::minmax_element(count.begin(), count.end());
+    if (*least == 0) return;
+    if (*least == *most) continue;
+    const auto times = [](unsigned n) {
+      return n == 1 ? std::string("once") : fmt::format("{} times", n);
+    };
+    const auto number = [&](const unsigned* lane) {
+      return warp * kLanesOfWarp + static_cast<unsigned>(lane - count.data());
+    };
+    d.next_step = messages::text("UNINIT.uneven.next", {{"name", short_name(at.object)},
+                                                        {"much", number(most)},
+                                                        {"most", times(*most)},
+                                                        {"little", number(least)},
+                                                        {"least", times(*least)}});
+    return;
+  }
+}
+
+}  // namespace
+
+void ask_who_stores(const Evidence& evidence, const Run& run, const simgpu::LaunchReport& launch,
+                    const simgpu::Finding& finding, Diagnosis& d) {
+  if (d.id != "UNINIT" || ask_of_few(evidence, finding, d)) return;
+  ask_of_uneven_stores(evidence, run, launch, finding.at, d);
+}
+
+}  // namespace grader::diag

@@ -576,18 +576,6 @@ void show_leaving(const simgpu::Finding& finding, const std::string& name, std::
                              : ask_of_leaving(evidence, warp, list, element, elements);
 }
 
-/// How often warps read shared memory in a line, in all launches of a call: inside of arrays, and outside.
-std::uint64_t reads_in_line(const Case& c, const simgpu::SourceLine& line) {
-  std::uint64_t requests = 0, outside = 0;
-  for (const simgpu::LaunchReport& launch : c.run.launches) {
-    for (const simgpu::LineCounts& l : launch.lines)
-      if (l.where == line) requests += l.counts.shared_load.requests;
-    for (const simgpu::Finding& f : launch.findings)
-      if (f.kind == FindingKind::out_of_bounds && f.at.where == line) outside += f.occurrences;
-  }
-  return requests + outside / kWarpSize;
-}
-
 bool by_thread(const Access& a) {
   return a.actor == simgpu::Actor::thread || a.actor == simgpu::Actor::async_copy;
 }

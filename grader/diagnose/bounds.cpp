@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string>
 
-#include "grader/diagnose/case.hpp"
+#include "grader/diagnose/hypotheses.hpp"
 #include "grader/diagnose/wording.hpp"
 
 namespace grader::diag {
@@ -25,6 +25,19 @@ const char* of_shared(const Access& at, const simgpu::LaunchReport* launch) {
 }
 
 }  // namespace
+
+void ask_of_other_matrix(const Run& run, const simgpu::Finding& finding, Diagnosis& d) {
+  const bool of_a = finding.at.object == "A";
+  if (finding.kind != simgpu::FindingKind::out_of_bounds || d.id != "OOB" ||
+      !(of_a || finding.at.object == "B") || run.launches.size() != 1 ||
+      finding.at.type != AccessType::load || !run.launches.front().completed)
+    return;
+  const char* const other = of_a ? "B" : "A";
+  if ((of_a ? run.b : run.a).elements() == 0) return;
+  for (const simgpu::BufferCounts& b : run.launches.front().buffers)
+    if (b.label == other && b.load.requests > 0) return;
+  d.next_step = messages::text("OOB.other.next", {{"matrix", finding.at.object}, {"other", other}});
+}
 
 std::string variant_of_bounds(const Access& at, const simgpu::LaunchReport* launch,
                               std::int64_t width) {

@@ -290,7 +290,9 @@ std::optional<Diagnosis> launch_refused(Examination& e) {
     const auto partly = [](const Case& c) { return c.untouched > 0 && c.untouched < c.size(); };
     if (std::any_of(cases.begin(), cases.end(), partly))
       if (auto d = explain_unwritten(e.evidence(), cases)) return d;
-    return say("LAUNCH", "none",
+    const bool smaller = e.rows() < static_cast<int>(failure.block.y) ||
+                         e.cols() < static_cast<int>(failure.block.x);
+    return say("LAUNCH", smaller ? "none" : "zero_blocks",
                {{"grid", dims(failure.grid)}, {"rows", e.rows()}, {"cols", e.cols()}});
   }
   return explain(failure);
@@ -378,6 +380,7 @@ std::optional<Diagnosis> finding_of_the_call(Examination& e) {
   show_accesses(e.evidence(), e.run(), *finding, d);
   ask_of_stop(e.run(), *finding, d);
   ask_of_round(e.evidence(), e.run(), *finding, d);
+  if (e.evidence().operation == Operation::product) ask_of_other_matrix(e.run(), *finding, d);
   if (finding->kind == simgpu::FindingKind::uninitialised_read)
     add_missing_warps(e.evidence().tile, e.run(), d);
   d.place = place_of(*finding);  // name_race() tells it anew
@@ -492,6 +495,7 @@ std::optional<Diagnosis> finding_at_another_shape(Examination& e) {
     show_accesses(e.evidence(), c.run, *finding, d);
     ask_of_stop(c.run, *finding, d);
     ask_of_round(e.evidence(), c.run, *finding, d);
+    if (e.evidence().operation == Operation::product) ask_of_other_matrix(c.run, *finding, d);
     d.seen = seen_in(c.run);
     d.place = place_of(*finding);
     return d;

@@ -208,6 +208,9 @@ void ask_of_round(const Evidence& evidence, const Run& run, const simgpu::Findin
 void name_race(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
                Diagnosis& d);
 
+/// An access outside of A or B in a call that never reads the other of the two. Sets the next step, or leaves it.
+void ask_of_other_matrix(const Run& run, const simgpu::Finding& finding, Diagnosis& d);
+
 /// Which elements nobody stored says more than which two threads met, if they are the last ones of each
 /// thread's part, or tiles inside C.
 bool is_telling_part(const Evidence& evidence, const Cases& cases);

@@ -32,11 +32,17 @@ bool ask_of_numbering(const Evidence& evidence, const simgpu::Dim3& block,
     }
     return true;
   };
+  // Of threads that all lie in one row, nobody knows by what the row's number was divided.
+  const auto in_several_rows = [&](std::int64_t by) {
+    const auto last = number + static_cast<std::int64_t>(first.size()) - 1;
+    return number / (by / count) != last / (by / count);
+  };
   for (const std::int64_t row : sides) {
     if (elements % row != 0 || fits(row, row, row)) continue;
     for (const std::int64_t other : sides) {
       const bool rest = fits(row, row, other);
       if (other == row || (!rest && !fits(row, other, row))) continue;
+      if (!in_several_rows(rest ? row : other)) continue;
       d.next_step = messages::text("OOB.numbering.next",
                                    {{"row", row},
                                     {"by", (rest ? row : other) / count},

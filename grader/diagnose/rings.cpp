@@ -110,9 +110,9 @@ bool ask_of_place_behind(const Evidence& evidence, const simgpu::Access& at,
   const std::int64_t size = static_cast<std::int64_t>(at.object_bytes) / width / places;
   const auto same = [&](std::int64_t e) { return e % size == element % size; };
   if (element < places * size) return false;
-  // Without a list of what it accesses inside: with one k-tile it does not come as far as that.
-  if (own.empty() ? !stays_inside_at_first(evidence) : std::none_of(own.begin(), own.end(), same))
-    return false;
+  if (!own.empty() && std::none_of(own.begin(), own.end(), same)) return false;
+  // A counter of places has run past the last one only after some k-tiles.
+  if (!stays_inside_at_first(evidence)) return false;
   d.next_step = messages::text("OOB.place.next", {{"within", element % size},
                                                   {"place", element / size},
                                                   {"places", places},

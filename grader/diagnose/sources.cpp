@@ -131,12 +131,22 @@ int walks_by(const Tile& lab, const Case& c, const Places& places_of_b) {
   return 0;
 }
 
-/// What is wrong of a place in a matrix with so many columns.
-const char* variant_of_place(const Place& got, const Place& right, int cols) {
-  if (got.row == right.col && got.col == right.row) return "turned";
-  if (got.col == right.col) return "row";
-  // Nearly a row away, it is rather a neighbour of what begins the next one.
-  return got.row == right.row && 2 * std::abs(got.col - right.col) <= cols ? "column" : "";
+/// What is wrong of all that is taken of a matrix with so many columns and is not what belongs there; what is taken as
+/// nothing says nothing. A single place may have its row and its column swapped by accident.
+const char* variant_of_places(const Case& c, const Places& places, bool of_a, int cols) {
+  bool turned = true, row = true, column = true;
+  for (int k = 0; k < c.k; ++k)
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j) {
+        const Place& got = places[index_of(c, k, i, j)];
+        const Place right = of_a ? Place{i, k} : Place{k, j};
+        if (got == right || got.row < 0 || got.col < 0) continue;
+        turned = turned && got.row == right.col && got.col == right.row;
+        row = row && got.col == right.col;
+        // Nearly a row away, it is rather a neighbour of what begins the next one.
+        column = column && got.row == right.row && 2 * std::abs(got.col - right.col) <= cols;
+      }
+  return turned ? "turned" : row ? "row" : column ? "column" : "";
 }
 
 std::optional<Diagnosis> name_walk(const Tile& tile, const Case& c, const Places& places_of_b) {
@@ -191,11 +201,11 @@ std::optional<Named> name(const Tile& tile, const Case& c, const Places& places,
       {"stuck", of_a ? "A[i][0]" : "B[0][j]"},
       {"index", of_a ? "column" : "row"}};
   const bool zero = !stuck && (got.row < 0 || got.col < 0);
-  const char* const variant = stuck  ? "stuck"
-                              : zero ? "zero"
-                              : tiles
-                                  ? "tile"
-                                  : variant_of_place(got, right, (of_a ? c.run.a : c.run.b).cols);
+  const char* const variant =
+      stuck   ? "stuck"
+      : zero  ? "zero"
+      : tiles ? "tile"
+              : variant_of_places(c, places, of_a, (of_a ? c.run.a : c.run.b).cols);
   return Named{say("WRONG-ELEMENT", variant, gaps), zero};
 }
 

@@ -81,16 +81,20 @@ std::optional<Diagnosis> missing_tiles(const Profile& t, int tile, int k, bool s
   const auto last_missing = std::find(t.rbegin(), t.rend(), 0).base();
   const bool again = std::count(first_missing, last_missing, 0) != last_missing - first_missing;
   const char* const between = missing == 1 ? "ahead" : "inner";
-  return say("K-TILE-MISSING",
-             again           ? "again"
-             : inner         ? between
-             : t.back() != 0 ? "begin"
-                             : "",
-             {{"tiles", (missing == 1 ? "k-tile " : "k-tiles ") + list},
-              {"range", ranges},
-              {"are", missing == 1 ? "is" : "are"},
-              {"before", steps(0, static_cast<int>(first_missing - t.begin()) * tile - 1)},
-              {"note", note}});
+  Diagnosis d = say("K-TILE-MISSING",
+                    again           ? "again"
+                    : inner         ? between
+                    : t.back() != 0 ? "begin"
+                                    : "",
+                    {{"tiles", (missing == 1 ? "k-tile " : "k-tiles ") + list},
+                     {"range", ranges},
+                     {"are", missing == 1 ? "is" : "are"},
+                     {"before", steps(0, static_cast<int>(first_missing - t.begin()) * tile - 1)},
+                     {"note", note}});
+  // Some in a row are rather a block's part than a round.
+  if (shared && inner && !again && missing > 1)
+    d.next_step = messages::text("K-TILE-MISSING.between.next");
+  return d;
 }
 
 /// What of a sum is added too often. `shared`: by blocks whose parts are added up by another launch.

@@ -292,7 +292,7 @@ TEST_CASE("elements of both operands that are stored over others") {
   };
   const Diagnosis d = taken(0, 1);
   CHECK(d.id == "WRONG-ELEMENT");
-  CHECK(says(d.headline, "elements of A, and of B, are stored over others: A[0][0] is in no"));
+  CHECK(says(d.headline, "elements of A, and of B, do not arrive: A[0][0] is in no"));
   CHECK(says(d.headline, "and A[0][2] is there in its place"));
 }
 

@@ -47,6 +47,25 @@ double elements_stored(const grader::Observed& o) {
          static_cast<double>(o.element_bytes);
 }
 
+/// One for each 4 x 4 elements of C, in blocks of 16 x 16 that cover it.
+double threads_of_tiles(const Extents& e, const Parameters& p, std::uint64_t) {
+  const auto blocks = [&](std::int64_t extent, const char* of_thread) {
+    return ceil_div(extent, 16 * whole(p, of_thread));
+  };
+  return p.at("slack") * 256 * static_cast<double>(blocks(e.m, "TM") * blocks(e.n, "TN"));
+}
+
+double threads_started(const grader::Observed& o) {
+  double sum = 0;
+  for (const auto& launch : o.launches)
+    sum += static_cast<double>(launch.grid.x) * launch.grid.y * launch.grid.z * launch.block.x *
+           launch.block.y * launch.block.z;
+  return sum;
+}
+
+const char* const idle_threads =
+    "Most threads have no element of C. A thread has TM x TN of them, and a block BX * TN columns "
+    "and BY * TM rows: ceil(columns / (BX * TN)) by ceil(rows / (BY * TM)) blocks are enough.";
 const char* const too_many_loads =
     "A thread that owns TM x TN elements of C needs TM + TN loads per k step, not two for each "
     "multiplication: load a column of A and a row of B into registers, then multiply each with each.";
@@ -107,6 +126,16 @@ const std::vector<grader::Goal> goals = {
     few_loads("2.1", too_many_loads, inside),
     registers_only("2.1", inside),
     few_registers("2.1"),
+    {.stage = "2.1",
+     .key = "threads",
+     .what = "threads started",
+     .diagnosis = "UNCOALESCED",
+     .missed = idle_threads,
+     .parameters = {{"TM", 4}, {"TN", 4}, {"slack", 1.00}},
+     .measure = threads_started,
+     .bound = threads_of_tiles,
+     .at = inside,
+     .advice = true},
     {.stage = "2.1",
      .key = "live_registers_128",
      .what = "registers, two blocks",

@@ -290,10 +290,17 @@ std::optional<Diagnosis> launch_refused(Examination& e) {
     const auto partly = [](const Case& c) { return c.untouched > 0 && c.untouched < c.size(); };
     if (std::any_of(cases.begin(), cases.end(), partly))
       if (auto d = explain_unwritten(e.evidence(), cases)) return d;
-    const bool smaller = e.rows() < static_cast<int>(failure.block.y) ||
-                         e.cols() < static_cast<int>(failure.block.x);
-    return say("LAUNCH", smaller ? "none" : "zero_blocks",
-               {{"grid", dims(failure.grid)}, {"rows", e.rows()}, {"cols", e.cols()}});
+    const bool x = failure.grid.x == 0;
+    const int extent = x ? e.cols() : e.rows();
+    const auto threads = static_cast<int>(x ? failure.block.x : failure.block.y);
+    return say("LAUNCH", failure.grid.z == 0 || extent < threads ? "none" : "zero_blocks",
+               {{"grid", dims(failure.grid)},
+                {"rows", e.rows()},
+                {"cols", e.cols()},
+                {"axis", x ? "x" : "y"},
+                {"threads", threads},
+                {"extent", extent},
+                {"what", x ? "columns" : "rows"}});
   }
   return explain(failure);
 }

@@ -73,6 +73,7 @@ enum class FindingCause : std::uint8_t {
   extra_arrivals,    ///< deadlock: every lane of a warp arrives at an mbarrier that expects fewer
   negative_source,   ///< out_of_bounds: as longer_source, by a number of bytes below 0
   box_place,         ///< trap: a box of a tensor begins where none can
+  other_bytes,       ///< deadlock: all have arrived, and copies brought other bytes than announced
 };
 
 struct SourceLine {

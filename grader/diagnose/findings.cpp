@@ -378,8 +378,7 @@ bool is_at_flag(const Finding& finding) {
 }
 
 std::string variant_of_deadlock(const Finding& finding) {
-  return finding.cause == FindingCause::open_phase       ? "mbarrier"
-         : finding.cause == FindingCause::extra_arrivals ? "mbarrier"
+  return is_open_phase(finding.cause)                    ? "mbarrier"
          : is_at_flag(finding)                           ? "flag"
          : finding.cause == FindingCause::awaited_memory ? "memory"
                                                          : "";

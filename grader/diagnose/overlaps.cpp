@@ -146,6 +146,10 @@ bool ask_of_rows(const Evidence& evidence, const OwnPart& part, const OwnPart& b
   return true;
 }
 
+std::uint32_t apart(std::uint32_t one, std::uint32_t other) {
+  return one < other ? other - one : one - other;
+}
+
 /// Two threads of one block, in different columns of threads, have the very same elements of C.
 bool ask_of_same(const Evidence& evidence, const Access& one, const Access& other,
                  const OwnPart& part, const OwnPart& beside, Diagnosis& d) {
@@ -153,12 +157,14 @@ bool ask_of_same(const Evidence& evidence, const Access& one, const Access& othe
   if (x == y || one.thread.z != other.thread.z || part.rows != beside.rows ||
       part.cols != beside.cols || (evidence.tile.tm < 2 && evidence.tile.tn < 2))
     return false;
-  d.next_step = messages::text("RACE-WAW.same_elements.next",
-                               {{"one", coordinates(one.thread)},
-                                {"other", coordinates(other.thread)},
-                                {"rows", own_words("row", part.rows)},
-                                {"columns", own_words("column", part.cols)},
-                                {"difference", x ? "threadIdx.x" : "threadIdx.y"}});
+  d.next_step = messages::text(
+      "RACE-WAW.same_elements.next",
+      {{"one", coordinates(one.thread)},
+       {"other", coordinates(other.thread)},
+       {"rows", own_words("row", part.rows)},
+       {"columns", own_words("column", part.cols)},
+       {"difference", x ? "threadIdx.x" : "threadIdx.y"},
+       {"steps", x ? apart(one.thread.x, other.thread.x) : apart(one.thread.y, other.thread.y)}});
   return true;
 }
 

@@ -223,6 +223,43 @@ std::optional<Diagnosis> carried_from_afar(const Evidence& evidence, const Case&
               {"source", element("C", source.row, source.col)}});
 }
 
+/// Which of `count` elements that a thread has along a row, or down a column, are wrong wherever they exist, if
+/// others never are; they lie `step` apart. Empty: it is not so.
+std::vector<int> own_of_thread(const Case& c, int count, int step, bool rows) {
+  std::vector<std::int64_t> wrong(static_cast<std::size_t>(count)), all = wrong;
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j) {
+      const auto own = static_cast<std::size_t>((rows ? i : j) / step % count);
+      ++all[own];
+      wrong[own] += c.state_at(i, j) == State::wrong;
+    }
+  std::vector<int> list;
+  for (std::size_t own = 0; own < wrong.size(); ++own) {
+    if (wrong[own] == 0) continue;
+    if (2 * wrong[own] < all[own]) return {};  // sums of small integers are right by accident
+    list.push_back(static_cast<int>(own));
+  }
+  return list.size() < wrong.size() ? list : std::vector<int>{};
+}
+
+/// Where it is always the same of a thread's rows, or columns, that are wrong, asks about these.
+void ask_of_own(const Tile& tile, const Case& c, Diagnosis& d) {
+  for (const bool rows : {false, true}) {
+    const int count = rows ? tile.tm : tile.tn, extent = rows ? tile.bm : tile.bn;
+    if (count < 2 || extent < count) continue;
+    for (const int step : {1, extent / count}) {
+      const std::vector<int> own = own_of_thread(c, count, step, rows);
+      if (own.empty()) continue;
+      std::string list;
+      for (const int number : own) list += (list.empty() ? "" : ", ") + std::to_string(number);
+      d.next_step = messages::text(
+          "WRONG-PART.own.next",
+          {{"tm", tile.tm}, {"tn", tile.tn}, {"what", rows ? "row" : "column"}, {"list", list}});
+      return;
+    }
+  }
+}
+
 std::optional<Diagnosis> part_of_case(const Evidence& evidence, const Case& c) {
   if (auto d = carried_from_afar(evidence, c)) {
     describe(evidence, c, *d);
@@ -253,6 +290,8 @@ std::optional<Diagnosis> part_of_case(const Evidence& evidence, const Case& c) {
   }
   if (part.empty()) return std::nullopt;
   Diagnosis d = say("WRONG-PART", variant, {{"part", part}});
+  if (evidence.operation == Operation::product && evidence.tile.wm < 1 && *variant == '\0')
+    ask_of_own(evidence.tile, c, d);
   describe(evidence, c, d);
   return d;
 }

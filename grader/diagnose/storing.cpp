@@ -49,7 +49,8 @@ bool ask_of_few(const Evidence& evidence, const simgpu::Finding& finding, Diagno
   for (const simgpu::LaunchReport& launch : whole->run.launches)
     for (const simgpu::Finding& f : launch.findings) {
       if (f.kind != finding.kind || f.at.object != finding.at.object ||
-          f.kernel != finding.kernel || threads_of(launch) % kLanesOfWarp != 0)
+          f.kernel != finding.kernel || threads_of(launch) % kLanesOfWarp != 0 ||
+          launch.total.async_copy.bytes > 0)  // a copy is no store
         continue;
       const unsigned warps = threads_of(launch) / kLanesOfWarp;
       unsigned storing = 0;

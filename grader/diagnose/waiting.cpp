@@ -31,6 +31,12 @@ void name_flag(const simgpu::Finding& finding, Diagnosis& d) {
       {{"total", at.object_bytes / bytes}, {"bytes", bytes}, {"name", name}, {"list", list}}));
 }
 
+bool is_open_phase(simgpu::FindingCause cause) {
+  using Cause = simgpu::FindingCause;
+  return cause == Cause::open_phase || cause == Cause::extra_arrivals ||
+         cause == Cause::other_bytes;
+}
+
 void add_others_waiting(const simgpu::Finding& finding, const simgpu::LaunchReport* launch,
                         Diagnosis& d) {
   constexpr int kMostTold = 2;
@@ -40,6 +46,8 @@ void add_others_waiting(const simgpu::Finding& finding, const simgpu::LaunchRepo
     if (other.kind != finding.kind) continue;
     if (other.cause == simgpu::FindingCause::extra_arrivals)
       d.next_step = messages::text("DEADLOCK.lanes.next");
+    if (other.cause == simgpu::FindingCause::other_bytes)
+      d.next_step = messages::text("DEADLOCK.bytes.next");
     if (&other != &finding && told++ < kMostTold)
       d.details.push_back(messages::text("detail.also_waits", {{"sentence", other.detail}}));
   }

@@ -58,6 +58,9 @@ void name_flag(const simgpu::Finding& finding, Diagnosis& d);
 /// Why a launch as a whole used up its budget: it is too large, or its threads wait over and over.
 std::string variant_of_endless(const simgpu::LaunchReport* launch);
 
+/// Somebody waits for a phase of an mbarrier that never ends.
+bool is_open_phase(simgpu::FindingCause cause);
+
 /// Adds the other waits that never end: a thread that is missing at one barrier may be stuck at another.
 void add_others_waiting(const simgpu::Finding& finding, const simgpu::LaunchReport* launch,
                         Diagnosis& d);

@@ -481,7 +481,7 @@ TEST_CASE("bulk copies: mistakes are found", "[proxy][tma][finding]") {
     CHECK(text.find("announced 2048 bytes") != std::string::npos);
     CHECK(text.find("brought 1024") != std::string::npos);
     CHECK(text.find("tma.cu:7") != std::string::npos);
-    CHECK(of_kind(r, FindingKind::deadlock)[0].cause == FindingCause::open_phase);
+    CHECK(of_kind(r, FindingKind::deadlock)[0].cause == FindingCause::other_bytes);
   }
   SECTION("a box that does not begin at a multiple of 16 bytes") {  // on an H200, too
     for (const int col : {1, 2, -1, 30}) {

@@ -34,8 +34,12 @@ void ask_of_other_matrix(const Run& run, const simgpu::Finding& finding, Diagnos
     return;
   const char* const other = of_a ? "B" : "A";
   if ((of_a ? run.b : run.a).elements() == 0) return;
-  for (const simgpu::BufferCounts& b : run.launches.front().buffers)
+  bool read = false;  // what is in bounds of this one: then accesses have been counted
+  for (const simgpu::BufferCounts& b : run.launches.front().buffers) {
     if (b.label == other && b.load.requests > 0) return;
+    read = read || (b.label == finding.at.object && b.load.requests > 0);
+  }
+  if (!read) return;
   d.next_step = messages::text("OOB.other.next", {{"matrix", finding.at.object}, {"other", other}});
 }
 

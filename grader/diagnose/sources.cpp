@@ -135,6 +135,7 @@ int walks_by(const Tile& lab, const Case& c, const Places& places_of_b) {
 /// nothing says nothing. A single place may have its row and its column swapped by accident.
 const char* variant_of_places(const Case& c, const Places& places, bool of_a, int cols) {
   bool turned = true, row = true, column = true;
+  bool first = true;  // nearly a row away, it is rather a neighbour of what begins the next one
   for (int k = 0; k < c.k; ++k)
     for (int i = 0; i < c.m; ++i)
       for (int j = 0; j < c.n; ++j) {
@@ -143,8 +144,9 @@ const char* variant_of_places(const Case& c, const Places& places, bool of_a, in
         if (got == right || got.row < 0 || got.col < 0) continue;
         turned = turned && got.row == right.col && got.col == right.row;
         row = row && got.col == right.col;
-        // Nearly a row away, it is rather a neighbour of what begins the next one.
-        column = column && got.row == right.row && 2 * std::abs(got.col - right.col) <= cols;
+        column =
+            column && got.row == right.row && (!first || 2 * std::abs(got.col - right.col) <= cols);
+        first = false;
       }
   return turned ? "turned" : row ? "row" : column ? "column" : "";
 }

@@ -111,8 +111,9 @@ bool ask_of_place_behind(const Evidence& evidence, const simgpu::Access& at,
   const auto same = [&](std::int64_t e) { return e % size == element % size; };
   if (element < places * size) return false;
   if (!own.empty() && std::none_of(own.begin(), own.end(), same)) return false;
-  // A counter of places has run past the last one only after some k-tiles.
-  if (!stays_inside_at_first(evidence)) return false;
+  // A counter of places has run past the last one only after some k-tiles. A list of what the thread accesses
+  // inside will do where nothing can be run.
+  if ((own.empty() || evidence.run_probe) && !stays_inside_at_first(evidence)) return false;
   d.next_step = messages::text("OOB.place.next", {{"within", element % size},
                                                   {"place", element / size},
                                                   {"places", places},

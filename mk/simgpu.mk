@@ -11,7 +11,7 @@ $(BUILD)/obj/common/simgpu/ptx/%.o $(patsubst %,$(BUILD)/obj/common/simgpu/%.o, 
 in = $(patsubst %,common/simgpu/$(1)/%.cpp,$(2))
 $(call unit,common/simgpu/exec/blocks,$(call in,exec,barriers blocks builtins cluster clusters collective handlers interpreter \
   matrix_moves workers))
-$(call unit,common/simgpu/exec/copies,$(call in,exec,async_copy bulk_reduce bulk_tensor memory_ops param_ops processor resolve \
+$(call unit,common/simgpu/exec/copies,$(call in,exec,async_copy bulk_reduce bulk_tensor changed_maps early_launch memory_ops param_ops processor resolve \
   sampling sharing short_lived swaps wgmma))
 $(call unit,common/simgpu/exec/products,$(call in,exec,decode_moves math_calls mma pattern product_registers race_checks unset unset_bits unset_marks wmma wrappers))
 $(call unit,common/simgpu/exec/decoding,$(call in,exec,decode decode_alu decode_memory decode_proxy fold order program))

@@ -232,6 +232,7 @@ void Device::Impl::describe(LoadedModule& m, Kernel& k) const {
     info.max_threads_per_block = static_cast<unsigned>(bound);
   }
   info.unsupported = p.unsupported;
+  info.lets_next_begin = p.lets_next_begin;
   info.static_shared_bytes = p.static_shared_bytes;
   k.frame_bytes = 0;
   for (const exec::FunctionCode& code : p.functions) {
@@ -614,6 +615,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
       r.options = options;
       r.resident_blocks = resident_blocks_for(impl_->model, report.registers, bytes);
       r.exact = exact;
+      r.explicit_cluster = options.cluster.x != 0 || f.req_cluster[0] != 0;
       set_up(r, report, cluster,
              {args.first(k.info.param_bytes), dynamic_shared_bytes, shared_bytes}, threads);
     });

@@ -52,8 +52,9 @@ struct KernelInfo {
   std::uint32_t param_bytes = 0;
   unsigned static_shared_bytes = 0, local_bytes_per_thread = 0, const_bytes = 0;
   unsigned max_threads_per_block = 1024;  ///< from __launch_bounds__, else the device's
-  unsigned live_registers = 0;  ///< per thread, 32 bits each: RegisterEstimate::live_registers
-  std::string unsupported;      ///< why it cannot run here, "" = it can
+  unsigned live_registers = 0;   ///< per thread, 32 bits each: RegisterEstimate::live_registers
+  bool lets_next_begin = false;  ///< griddepcontrol.launch_dependents
+  std::string unsupported;       ///< why it cannot run here, "" = it can
 };
 
 using ModuleId = std::uint32_t;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "common/simgpu/report.hpp"
 
@@ -39,6 +40,13 @@ struct Checks {
   static Checks none() { return {false, false, false, false, false}; }
 };
 
+/// The kernel before in the stream, where this one may begin before that one ends (programmatic dependent
+/// launch).
+struct EarlierKernel {
+  std::string name;                 ///< "" = there is none
+  std::vector<TouchedBytes> bytes;  ///< that it reads or writes, in order of their addresses
+};
+
 /// A warp of a launch: its block's index in the grid, and its number in the block.
 struct WarpOf {
   Dim3 block{0, 0, 0};
@@ -51,8 +59,9 @@ struct LaunchOptions {
   unsigned host_threads = 0;                      ///< 0 = one per core
   std::uint64_t instruction_budget = 1ull << 36;  ///< thread instructions, whole grid
   unsigned max_findings_per_kind = 8;
-  bool note_touched = false;     ///< fill LaunchReport::touched (needs checks.race)
-  Dim3 cluster{0, 0, 0};         ///< blocks of a cluster, each way; 0: as the kernel says
+  bool note_touched = false;  ///< fill LaunchReport::touched (needs checks.race)
+  Dim3 cluster{0, 0, 0};      ///< blocks of a cluster, each way; 0: as the kernel says
+  EarlierKernel earlier;
   bool sample_accesses = false;  ///< fill LaunchReport::samples (needs count)
   /// If set, samples are the first access of each instruction by this warp, not the worst of all.
   std::optional<WarpOf> sampled_warp;

@@ -58,22 +58,24 @@ std::string_view to_string(FindingKind kind);  ///< "out-of-bounds", "shared-mem
 /// Tells findings of one kind apart that need different repairs.
 enum class FindingCause : std::uint8_t {
   unspecified,
-  uncommitted_copy,  ///< async_not_waited: no group holds the copy yet
-  unwaited_copy,     ///< async_not_waited: its thread has not waited for its group
-  unpublished_copy,  ///< async_not_waited: its thread has waited, and no barrier has followed
-  refilled_place,    ///< async_not_waited: what an earlier copy brought there is still to be read
-  open_phase,        ///< deadlock: a phase of an mbarrier never ends
-  unset_value,       ///< uninitialised_read: of a variable or a lane, not of memory
-  missing_fence,     ///< global_race: a flag was raised without a fence before it
-  awaited_memory,    ///< deadlock: somebody looks at memory that nobody is left to change
-  longer_source,     ///< out_of_bounds: an asynchronous copy is to read more bytes than it moves
-  trap_instruction,  ///< trap: the program's own, not an instruction that was used wrongly
-  late_bytes,        ///< trap: one more arrives at an mbarrier whose phase waits for bytes alone
-  unlike_operands,   ///< trap: the threads of a warpgroup name different operands of one product
-  extra_arrivals,    ///< deadlock: every lane of a warp arrives at an mbarrier that expects fewer
-  negative_source,   ///< out_of_bounds: as longer_source, by a number of bytes below 0
-  box_place,         ///< trap: a box of a tensor begins where none can
-  other_bytes,       ///< deadlock: all have arrived, and copies brought other bytes than announced
+  uncommitted_copy,   ///< async_not_waited: no group holds the copy yet
+  unwaited_copy,      ///< async_not_waited: its thread has not waited for its group
+  unpublished_copy,   ///< async_not_waited: its thread has waited, and no barrier has followed
+  refilled_place,     ///< async_not_waited: what an earlier copy brought there is still to be read
+  open_phase,         ///< deadlock: a phase of an mbarrier never ends
+  unset_value,        ///< uninitialised_read: of a variable or a lane, not of memory
+  missing_fence,      ///< global_race: a flag was raised without a fence before it
+  awaited_memory,     ///< deadlock: somebody looks at memory that nobody is left to change
+  longer_source,      ///< out_of_bounds: an asynchronous copy is to read more bytes than it moves
+  trap_instruction,   ///< trap: the program's own, not an instruction that was used wrongly
+  late_bytes,         ///< trap: one more arrives at an mbarrier whose phase waits for bytes alone
+  unlike_operands,    ///< trap: the threads of a warpgroup name different operands of one product
+  extra_arrivals,     ///< deadlock: every lane of a warp arrives at an mbarrier that expects fewer
+  negative_source,    ///< out_of_bounds: as longer_source, by a number of bytes below 0
+  box_place,          ///< trap: a box of a tensor begins where none can
+  other_bytes,        ///< deadlock: all have arrived, and copies brought other bytes than announced
+  missing_grid_wait,  ///< global_race: with the kernel before, which lets this one begin early
+  lanes_in_step,      ///< shared_race: volatile between the lanes of a warp
 };
 
 struct SourceLine {

@@ -294,6 +294,8 @@ void forget_times(BlockRun& run) {
   run.shadow.forget_times();
   run.handovers.reset();
   run.order.forget_times();
+  for (std::uint32_t& time : run.grid_waits) time = std::min(time, 1u);
+  for (auto& [of, time] : run.map_fences) time = 1;
   for (BarrierState& b : run.barriers)
     if (b.arrivals.warps != 0) b.arrivals.fill(run.clocks.now());
   run.proxy.forget_times(run.clocks.now());

@@ -27,6 +27,7 @@ bool read_map(const Place& at, std::uint64_t address, TensorMap* map) {
     }
     std::memcpy(bytes + k, t.data, 8);
   }
+  check_map_fence(run, at.w, at.lane, at.op.pc, address);
   const bool aligned = address % 64 == 0;
   std::memcpy(map, bytes, sizeof *map);
   if (aligned && map->valid()) return true;

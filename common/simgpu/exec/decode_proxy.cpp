@@ -255,6 +255,10 @@ void FunctionDecoder::map_replace(const Ins& ins) {
   }
   map_access(AccessType::store, space, field->type, base,
              offset + static_cast<std::int64_t>(field->offset) + place * bytes, written);
+  if (space == Space::shared) return;
+  Op& changed = emit(op_map_changed);
+  changed.a = base;
+  changed.imm = offset;
 }
 
 /// tensormap.cp_fenceproxy: the warp copies a map of 128 bytes, four by each lane.
@@ -273,10 +277,14 @@ void FunctionDecoder::map_copy(const Ins& ins) {
     return sum;
   };
   std::int64_t to_offset, from_offset;
+  const Ref map = memory_base(at(ins, 0), to_offset);
   const Ref to = own(0, to_offset), from = own(1, from_offset), word = temporary(4);
   map_access(AccessType::load, Space::shared, PT::b32, from, from_offset, word);
   map_access(AccessType::store, Space::global, PT::b32, to, to_offset, word);
-  emit(op_fence);
+  Op& changed = emit(op_map_changed);
+  changed.a = map;
+  changed.imm = to_offset;
+  emit(op_fence_map);
 }
 
 /// setmaxnreg: warps give registers to others, which changes nothing of what is computed.
@@ -297,10 +305,15 @@ bool FunctionDecoder::tensor_map(const Ins& ins) {
     case Opcode::map_copy:
       map_copy(ins);
       return true;
-    case Opcode::fence_map_acquire:
+    case Opcode::fence_map_acquire: {
       p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::synchronisation;
-      emit(op_fence);
+      std::int64_t offset;
+      const Ref base = memory_base(at(ins, 0), offset);
+      Op& o = emit(op_map_acquire);
+      o.a = base;
+      o.imm = offset;
       return true;
+    }
     default:
       return false;
   }

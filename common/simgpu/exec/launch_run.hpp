@@ -46,6 +46,7 @@ struct LaunchRun {
   Dim3 grid, block;
   Dim3 cluster{1, 1, 1};  ///< blocks of a cluster
   std::uint32_t cluster_blocks = 1;
+  bool explicit_cluster = false;  ///< the launch or the kernel says how large it is
   std::span<const std::byte> args;
   std::uint32_t dynamic_shared = 0;
   std::uint32_t shared_bytes = 0;  ///< static and dynamic, without the reserved first kilobyte
@@ -161,6 +162,9 @@ struct AccessMode {
   bool tallied = false;  ///< quick and count
 };
 
+/// fence.proxy.tensormap.acquire: by the map's address and the warp, its time.
+using MapFences = std::map<std::pair<std::uint64_t, unsigned>, std::uint32_t>;
+
 /// Threads of a block that have returned at one place.
 struct Exits {
   std::uint32_t threads = 0;
@@ -206,8 +210,12 @@ struct BlockRun {
   std::uint32_t rank = 0;
   /// Address of its first array in shared memory, as its own threads know it.
   std::uint64_t shared_start = memory::kSharedBase;
-  check::ClusterTimes known;        ///< of the others
-  std::uint32_t fenced_inits = 0;   ///< the time of the last fence.mbarrier_init
+  check::ClusterTimes known;       ///< of the others
+  std::uint32_t fenced_inits = 0;  ///< the time of the last fence.mbarrier_init
+  /// By warp: the time of its last griddepcontrol.wait; 0 = none yet. Asked for only where there is an
+  /// earlier kernel.
+  std::array<std::uint32_t, check::kMaxWarps> grid_waits{};
+  MapFences map_fences;
   std::vector<VisitOfPeer> visits;  ///< by rank * kMaxWarps + warp
   bool done = false, moved = false;
   std::string printed;

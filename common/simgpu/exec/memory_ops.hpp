@@ -123,6 +123,11 @@ inline void note_use(BlockRun& run, memory::Allocation& a, AccessType type) {
   if (!(type == AccessType::load ? s.read : s.stored).load(std::memory_order_relaxed)) [[unlikely]]
     begin_use(run, a, type);
 }
+/// An access of global memory, where an earlier kernel may still be running (early_launch.cpp).
+void check_before_wait(BlockRun& run, const LaneAccess& me);
+/// A copy that goes by the tensor map at `map` (changed_maps.cpp).
+void check_map_fence(BlockRun& run, const Warp& w, unsigned lane, std::uint32_t pc,
+                     std::uint64_t map);
 void check_global_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
                          bool strong, memory::Allocation& a, std::uint64_t offset, unsigned bytes,
                          bool rewrites = false);

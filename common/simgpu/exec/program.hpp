@@ -247,8 +247,9 @@ struct Program {
   bool tracks_unset = false;                    ///< Tracking: any
   bool tracks_unwritten = false;  ///< Tracking::unwritten: what is lost of a mark counts as a use
   std::uint32_t product_registers = 0;
-  bool uses_proxy = false;    ///< mbarriers, bulk copies or wgmma
-  bool uses_cluster = false;  ///< its barrier, or its blocks' shared memory
+  bool uses_proxy = false;       ///< mbarriers, bulk copies or wgmma
+  bool uses_cluster = false;     ///< its barrier, or its blocks' shared memory
+  bool lets_next_begin = false;  ///< griddepcontrol.launch_dependents
   std::vector<SharedArray> shared;
   std::vector<Merge> merges;                       ///< by site
   std::vector<count::PartOfCopy> parts_of_copies;  ///< by site

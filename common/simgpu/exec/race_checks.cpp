@@ -129,6 +129,8 @@ void report_race(BlockRun& run, FindingKind kind, const LaneAccess& me,
                                         : " in the same barrier interval") +
                " (threads " + thread_text(f.at, other_block) + " and " +
                thread_text(*f.other, other_block) + "): ";
+    if (!other_block && other_warp == me.warp && other.exchange)
+      f.cause = FindingCause::lanes_in_step;
     const bool engine = f.at.actor == Actor::engine || f.other->actor == Actor::engine;
     f.detail += missing_order(run, kind, me, other, by_arrival, engine);
     return f;
@@ -251,6 +253,9 @@ void check_global_access(BlockRun& run, const Warp& w, unsigned lane, const Op& 
   LaunchRun& l = *run.launch;
   memory::Allocation::LaunchState& s = a.launch;
   const auto granule = l.program->global_granule;
+  if (!l.options.earlier.name.empty())
+    check_before_wait(run,
+                      {op.pc, w.index, lane, type, MemorySpace::global, bytes, a.base + offset});
   if (!l.exact) {
     if (type == AccessType::atomic) {
       if (!s.atomics.load(std::memory_order_relaxed))

@@ -14,6 +14,25 @@ bool all_set(const std::uint8_t* marks, std::uint64_t offset, std::uint64_t byte
 
 }  // namespace
 
+void ChangedMaps::change(Address map) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  maps_[map] = false;
+}
+void ChangedMaps::release() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (auto& [map, released] : maps_) released = true;
+}
+ChangedMaps::State ChangedMaps::state(Address map) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = maps_.find(map);
+  if (found == maps_.end()) return State::as_made;
+  return found->second ? State::released : State::changed;
+}
+void ChangedMaps::forget(Address first, std::uint64_t bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  maps_.erase(maps_.lower_bound(first), maps_.lower_bound(first + bytes));
+}
+
 Allocation* GlobalMemory::allocate(std::uint64_t bytes, std::string label) {
   const std::uint64_t slot = kFirstSlot + 2 * slots_.size();
   if (bytes == 0 || bytes >= kSlotBytes || bytes > capacity_ - used_ || slot >= kEndSlot)
@@ -35,6 +54,7 @@ Allocation* GlobalMemory::allocate(std::uint64_t bytes, std::string label) {
 bool GlobalMemory::release(Address base) {
   Allocation* a = owner(base);
   if (a == nullptr || a->base != base || !a->live()) return false;
+  changed_maps_->forget(a->base, a->size);
   used_ -= a->size;
   a->data.reset();
   a->initialised.reset();
@@ -62,17 +82,20 @@ Allocation* GlobalMemory::containing(Address address, std::uint64_t bytes) const
 
 void GlobalMemory::write(Allocation& a, std::uint64_t offset, std::span<const std::byte> src) {
   if (src.empty()) return;
+  changed_maps_->forget(a.base + offset, src.size());
   std::memcpy(a.data.get() + offset, src.data(), src.size());
   mark(a, offset, src.size(), true);
 }
 
 void GlobalMemory::fill(Allocation& a, std::uint64_t offset, std::byte value, std::uint64_t bytes) {
+  changed_maps_->forget(a.base + offset, bytes);
   std::memset(a.data.get() + offset, static_cast<int>(value), bytes);
   mark(a, offset, bytes, true);
 }
 
 void GlobalMemory::copy(Allocation& to, std::uint64_t to_offset, const Allocation& from,
                         std::uint64_t from_offset, std::uint64_t bytes) {
+  changed_maps_->forget(to.base + to_offset, bytes);
   std::memmove(to.data.get() + to_offset, from.data.get() + from_offset, bytes);
   if (from.fully_initialised) {
     mark(to, to_offset, bytes, true);

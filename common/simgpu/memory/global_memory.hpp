@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -69,6 +71,22 @@ struct Allocation {
   }
 };
 
+/// A tensor map that a kernel has changed (tensormap.replace, tensormap.cp_fenceproxy): by its address, whether a
+/// release fence has followed. The host's copies and whoever frees the memory forget it.
+class ChangedMaps {
+ public:
+  void change(Address map);
+  /// fence.proxy.tensormap.release, of all that was changed before.
+  void release();
+  enum class State : std::uint8_t { as_made, changed, released };
+  State state(Address map) const;
+  void forget(Address first, std::uint64_t bytes);
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<Address, bool> maps_;
+};
+
 class GlobalMemory {
  public:
   explicit GlobalMemory(std::uint64_t capacity) : capacity_(capacity) {}
@@ -96,6 +114,7 @@ class GlobalMemory {
 
   const std::vector<Allocation*>& live() const { return live_; }
   std::uint64_t bytes_in_use() const { return used_; }
+  ChangedMaps& changed_maps() { return *changed_maps_; }
 
   void write(Allocation& a, std::uint64_t offset, std::span<const std::byte> src);
   void fill(Allocation& a, std::uint64_t offset, std::byte value, std::uint64_t bytes);
@@ -112,6 +131,7 @@ class GlobalMemory {
   std::uint64_t capacity_, used_ = 0;
   std::deque<std::unique_ptr<Allocation>> slots_;  ///< by slot; records of freed allocations stay
   std::vector<Allocation*> live_;
+  std::unique_ptr<ChangedMaps> changed_maps_ = std::make_unique<ChangedMaps>();
 };
 
 }  // namespace simgpu::memory

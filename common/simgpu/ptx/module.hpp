@@ -205,6 +205,7 @@ enum class Special : std::uint8_t {
   nclusterid_x,
   nclusterid_y,
   nclusterid_z,
+  is_explicit_cluster,  ///< a predicate
   warp_size,
   unset,        ///< %simgpu_unset: what a variable holds that nothing has set (flags/unset.awk)
   unset_part,   ///< %simgpu_unset_part: the same of a struct, or of an array of structs

@@ -306,6 +306,8 @@ std::string Parser::special_misfit(const Place& place, Special special) {
   if (place.kind != 's' && place.kind != 'S') return "a special register does not fit here";
   const unsigned bits = 8 * std::max(place.exact, place.least);
   if (is_unset(special) && !place.is_pred) return {};  // of any width
+  if (special == Special::is_explicit_cluster)
+    return place.is_pred ? "" : "the special register is a predicate";
   if (place.is_pred || (bits_of(special) > bits && special != Special::gridid && bits != 0))
     return "the special register has " + std::to_string(bits_of(special)) + " bits";
   return {};

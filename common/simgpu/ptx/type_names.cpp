@@ -69,14 +69,14 @@ constexpr Special32 kSpecials[] = {
     {"%nclusterid.z", Special::nclusterid_z},
     {"%cluster_ctarank", Special::cluster_ctarank},
     {"%cluster_nctarank", Special::cluster_nctarank},
+    {"%is_explicit_cluster", Special::is_explicit_cluster},
     {"WARP_SZ", Special::warp_size},
     {"%simgpu_unset", Special::unset},
     {"%simgpu_unset_part", Special::unset_part},
     {"%simgpu_unset_whole", Special::unset_whole},
 };
 constexpr std::string_view kUnsupportedSpecials[] = {
-    "%is_explicit_cluster", "%aggr_smem_size",     "%pm", "%envreg",
-    "%reserved_smem",       "%current_graph_exec",
+    "%aggr_smem_size", "%pm", "%envreg", "%reserved_smem", "%current_graph_exec",
 };
 
 }  // namespace

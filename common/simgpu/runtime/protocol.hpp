@@ -269,7 +269,7 @@ void fields(KernelParam& x, Visit visit) {
 template <typename Visit>
 void fields(KernelInfo& x, Visit visit) {
   visit(x.mangled, x.name, x.params, x.param_bytes, x.static_shared_bytes, x.local_bytes_per_thread,
-        x.const_bytes, x.max_threads_per_block, x.live_registers, x.unsupported);
+        x.const_bytes, x.max_threads_per_block, x.live_registers, x.lets_next_begin, x.unsupported);
 }
 template <typename Visit>
 void fields(DeviceModel& x, Visit visit) {

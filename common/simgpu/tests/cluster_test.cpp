@@ -348,6 +348,18 @@ TEST_CASE("clusters: a grid in clusters, and griddepcontrol", "[cluster]") {
   CHECK_THROWS_AS(run(kMeet, {2, 1, 1}, wide, {1, 1, 1}), DeviceError);
   CHECK_THROWS(run(kMeet, {2, 1, 1}, ".reqnctapercluster 2 .blocksareclusters"));
   CHECK_THROWS(run(kMeet, {2, 1, 1}, ".reqntid 32 .blocksareclusters"));
+  // Whether there are clusters at all, or each block is alone.
+  const std::string ask =
+      "mov.pred %p2, %is_explicit_cluster;\nselp.u32 %r8, 5, 6, %p2;\n" + kStoreWord;
+  const auto answer = [&](Dim3 cluster, const std::string& directive, Dim3 grid) {
+    CHECK(to_text(run(ask, cluster, directive, grid, &got).findings) == "");
+    return got[0];
+  };
+  CHECK(answer({0, 0, 0}, "", {1, 1, 1}) == 6);
+  CHECK(answer({1, 1, 1}, "", {1, 1, 1}) == 5);
+  CHECK(answer({2, 1, 1}, "", {2, 1, 1}) == 5);
+  CHECK(answer({0, 0, 0}, ".reqnctapercluster 2", {2, 1, 1}) == 5);
+  CHECK_THROWS(run("mov.u32 %r8, %is_explicit_cluster;\n", {1, 1, 1}));
   // Launches follow each other, so that there is nothing to wait for.
   CHECK(to_text(
             run("griddepcontrol.wait;\ngriddepcontrol.launch_dependents;\n", {1, 1, 1}).findings) ==

@@ -59,6 +59,31 @@ simrun "$scratch/again.cu" >"$scratch/said" 2>&1
 same "what five launches do alike is one finding" "again.cu: ended with status 0, but 1 finding: see above" "$(tail -n 1 "$scratch/said")"
 says "and the later ones are counted" 'later launches had the same findings, 4 times in all' cat "$scratch/said"
 
+cp common/simgpu/tests/programs/check.h "$scratch"
+sed '/fence.proxy.tensormap::generic.acquire/d' common/simgpu/tests/programs/changed_maps.cu >"$scratch/maps.cu"
+simrun "$scratch/maps.cu" >"$scratch/said" 2>&1
+same "a changed tensor map is used without a fence" "maps.cu: ended with status 0, but 1 finding: see above" "$(tail -n 1 "$scratch/said")"
+says "which is named" 'missing fence between proxies: .* fence.proxy.tensormap::generic.acquire' cat "$scratch/said"
+
+# A sum over a warp by a volatile pointer: six lines read and write, and one thing is wrong.
+steps() { echo "__device__ void steps(volatile float* s, int t) {"; for k in 32 16 8 4 2 1; do printf '  s[t] += s[t + %d];\n%s' $k "$1"; done; echo "}"; }
+for sync in "" "  __syncwarp();
+"; do
+    { steps "$sync"; cat <<'END'
+__global__ void sum(const float* x, float* y) {
+  __shared__ float s[64];
+  s[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  if (threadIdx.x < 32) steps(s, threadIdx.x);
+  if (threadIdx.x == 0) *y = s[0];
+}
+int main() { float *x, *y; cudaMalloc(&x, 256); cudaMalloc(&y, 4); cudaMemset(x, 0, 256); sum<<<1, 64>>>(x, y); return cudaDeviceSynchronize(); }
+END
+    } >"$scratch/volatile.cu"
+    simrun "$scratch/volatile.cu" >"$scratch/said" 2>&1
+    same "a volatile sum ${sync:+with its __syncwarp() }has its one finding" "$([ -n "$sync" ] && echo 0 || echo 1)" "$(grep -c 'shared-memory race' "$scratch/said")"
+done
+
 cat >"$scratch/runs_on.cu" <<'END'
 __global__ void search(const int* x, int* place) { unsigned int i = 0; while (x[i] != 7) ++i; *place = static_cast<int>(i); }
 int main() { int *x, *place; cudaMalloc(&x, 64); cudaMalloc(&place, 4); cudaMemset(x, 0, 64); search<<<1, 1>>>(x, place);

@@ -472,6 +472,37 @@ TEST_CASE("tensormap.replace: what makes no map is a trap in the copy", "[proxy]
   CHECK(to_text(same.findings).find("reads 128 bytes") != std::string::npos);
 }
 
+TEST_CASE("a changed tensor map needs fences of its own", "[proxy][tma][finding]") {
+  const DevicePtr nowhere = 0x40000000;
+  std::vector<int> origin(48);  // the map lies behind the box's place
+  const MapBytes map(square(nowhere));
+  std::memcpy(&origin[16], map.bytes, sizeof map.bytes);
+  const auto missing = [&](const std::string& behind) {
+    const LaunchReport r = copy_once(
+        copy_text(2, 1024, "1024",
+                  "fence.mbarrier_init.release.cluster; add.u64 %rd3, %rd1, 64; " + behind),
+        square(), origin);
+    const std::vector<Finding> found = of_kind(r, FindingKind::proxy_fence_missing);
+    return found.empty() ? "" : found.size() > 1 ? "several" : found[0].detail;
+  };
+  const auto has = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  const std::string change = "tensormap.replace.tile.elemtype.global.b1024.b32 [%rd3], 7; ",
+                    release = "fence.proxy.tensormap::generic.release.gpu; ",
+                    acquire = "fence.proxy.tensormap::generic.acquire.gpu [%rd3], 128; ";
+  CHECK(missing("") == "");  // as the host made it
+  CHECK(missing(change + release + acquire) == "");
+  CHECK(has(missing(change), "fence.proxy.tensormap::generic.acquire"));
+  CHECK(has(missing(change + release), "fence.proxy.tensormap::generic.acquire"));
+  CHECK(has(missing(change + acquire), "fence.proxy.tensormap::generic.release must come behind"));
+  CHECK(has(missing(acquire + change + release), "fence.proxy.tensormap::generic.acquire"));
+  // The fence of another map.
+  CHECK(has(
+      missing(change + release + "fence.proxy.tensormap::generic.acquire.gpu [%rd3+128], 128; "),
+      "fence.proxy.tensormap::generic.acquire"));
+}
+
 TEST_CASE("bulk copies: mistakes are found", "[proxy][tma][finding]") {
   CHECK(to_text(copy_once(copy_text(2, 1024, "1024"), square()).findings) == "");
   SECTION("too many bytes announced") {

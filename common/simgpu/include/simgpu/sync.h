@@ -59,7 +59,7 @@ __SIMGPU_DEVICE void __threadfence_system() {
   asm volatile("membar.sys;" : : : "memory");
 }
 
-/// Programmatic dependent launch: kernels run one after the other here.
+/// Programmatic dependent launch: kernels run one after the other here, and who does not wait is told of.
 __SIMGPU_DEVICE void cudaTriggerProgrammaticLaunchCompletion() {
   asm volatile("griddepcontrol.launch_dependents;" : : : "memory");
 }

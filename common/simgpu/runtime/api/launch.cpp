@@ -11,6 +11,7 @@
 
 using simgpu::DeviceModel;
 using simgpu::Dim3;
+using simgpu::EarlierKernel;
 using simgpu::KernelInfo;
 using simgpu::KernelParam;
 using simgpu::runtime::InFlight;
@@ -69,9 +70,14 @@ cudaError_t check_residency(State& state, const Registered& kernel, dim3 grid, d
                         " multiprocessors)");
 }
 
+struct Attributes {
+  bool cooperative = false;
+  bool begins_early = false;  ///< programmatic stream serialisation
+  Dim3 cluster{0, 0, 0};
+};
+
 cudaError_t launch(State& state, const void* function, dim3 grid, dim3 block, void** args,
-                   size_t shared_bytes, cudaStream_t stream, bool cooperative,
-                   Dim3 cluster = {0, 0, 0}) {
+                   size_t shared_bytes, cudaStream_t stream, const Attributes& attributes = {}) {
   const char* const call = "kernel launch";
   cudaError_t error = cudaSuccess;
   // CUDA 13 takes what is no kernel's function for a handle of one.
@@ -92,18 +98,23 @@ cudaError_t launch(State& state, const void* function, dim3 grid, dim3 block, vo
     const KernelParam& param = info.params[i];
     std::memcpy(bytes.data() + param.offset, args[i], param.size);
   }
-  if (cooperative)
+  if (attributes.cooperative)
     if (const cudaError_t refused = check_residency(state, *kernel, grid, block, shared_bytes))
       return refused;
   const InFlight::Pause pause;
-  state.say_how_launched(kernel->name.image, cooperative);
+  state.say_how_launched(kernel->name.image, attributes.cooperative);
   if (const cudaError_t failed = state.mapped.to_device(state.backend(), bytes))
     return state.fail(call, failed);
   StreamOrder& order = StreamOrder::get();
-  state.backend().note_touched(order.matters());
-  const cudaError_t launched = state.backend().launch(kernel->name, Dim3{grid.x, grid.y, grid.z},
-                                                      Dim3{block.x, block.y, block.z}, cluster,
-                                                      static_cast<unsigned>(shared_bytes), bytes);
+  EarlierKernel earlier = order.take_running(stream);
+  if (attributes.begins_early && !earlier.name.empty())
+    state.backend().begins_early(std::move(earlier));
+  const bool lets_next_begin = info.lets_next_begin && state.backend().takes_findings();
+  const bool needs_touched = order.matters() || lets_next_begin;
+  state.backend().note_touched(needs_touched);
+  const cudaError_t launched = state.backend().launch(
+      kernel->name, Dim3{grid.x, grid.y, grid.z}, Dim3{block.x, block.y, block.z},
+      attributes.cluster, static_cast<unsigned>(shared_bytes), bytes);
   // A kernel that fences for the whole system talks to the host while it runs.
   if (state.backend().takes_findings() && !state.talks_to_host(kernel->name.image))
     state.mapped.to_host(state.backend(), "kernel '" + info.name + "'");
@@ -111,8 +122,10 @@ cudaError_t launch(State& state, const void* function, dim3 grid, dim3 block, vo
     state.mapped.to_host(state.backend());
   if (launched == cudaSuccess) {
     state.goes_to(stream, info.name);
-    if (order.matters())
-      order.work(state.backend(), stream, "kernel '" + info.name + "'", state.backend().touched());
+    std::vector<simgpu::TouchedBytes> touched;
+    if (needs_touched) touched = state.backend().touched();
+    order.work(state.backend(), stream, "kernel '" + info.name + "'", touched);
+    if (lets_next_begin) order.lets_next_begin(stream, {info.name, std::move(touched)});
   }
   return state.done(call, launched);
 }
@@ -123,7 +136,7 @@ cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void**
                              size_t shared_bytes, cudaStream_t stream) {
   const bool by_brackets = std::exchange(simgpu::runtime::called_by_brackets, false);
   SIMGPU_API_BEGIN;
-  const cudaError_t error = launch(state, function, grid, block, args, shared_bytes, stream, false);
+  const cudaError_t error = launch(state, function, grid, block, args, shared_bytes, stream);
   if (error != cudaSuccess && by_brackets) state.refused(function, error);
   return error;
 }
@@ -131,7 +144,7 @@ cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void**
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** args,
                                         size_t shared_bytes, cudaStream_t stream) {
   SIMGPU_API_BEGIN;
-  return launch(state, function, grid, block, args, shared_bytes, stream, true);
+  return launch(state, function, grid, block, args, shared_bytes, stream, {.cooperative = true});
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
@@ -140,19 +153,21 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
   const char* const call = "cudaLaunchKernelEx";
   if (!config || (config->numAttrs != 0 && !config->attrs))
     return state.fail(call, cudaErrorInvalidValue, "the configuration is missing");
-  bool cooperative = false;
-  Dim3 cluster{0, 0, 0};
+  Attributes attributes;
   for (unsigned i = 0; i < config->numAttrs; ++i) {
     const cudaLaunchAttribute& attribute = config->attrs[i];
-    if (attribute.id == cudaLaunchAttributeCooperative) cooperative = attribute.val.cooperative;
+    if (attribute.id == cudaLaunchAttributeCooperative)
+      attributes.cooperative = attribute.val.cooperative;
+    if (attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization)
+      attributes.begins_early = attribute.val.programmaticStreamSerializationAllowed != 0;
     if (attribute.id != cudaLaunchAttributeClusterDimension) continue;
     const auto& asked = attribute.val.clusterDim;
-    cluster = {asked.x, asked.y, asked.z};
+    attributes.cluster = {asked.x, asked.y, asked.z};
     if (asked.x == 0 || asked.y == 0 || asked.z == 0)
       return state.fail(call, cudaErrorInvalidValue, "a cluster without blocks");
   }
   return launch(state, function, config->gridDim, config->blockDim, args, config->dynamicSmemBytes,
-                config->stream, cooperative, cluster);
+                config->stream, attributes);
 }
 
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {

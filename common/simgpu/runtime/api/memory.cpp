@@ -70,6 +70,7 @@ void add_rows(std::vector<TouchedBytes>& to, const void* first, std::size_t pitc
 void order_work(State& state, const char* call, cudaStream_t stream, bool host_waits,
                 const std::vector<TouchedBytes>& bytes) {
   StreamOrder& order = StreamOrder::get();
+  order.take_running(stream);
   if (!order.matters()) return;
   order.work(state.backend(), stream, call, bytes);
   if (host_waits) order.host_waits(stream);

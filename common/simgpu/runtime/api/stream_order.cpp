@@ -105,10 +105,17 @@ void StreamOrder::compare(Backend& backend, const Work& work, const Clock& known
   }
 }
 
+EarlierKernel StreamOrder::take_running(cudaStream_t stream) {
+  auto found = running_.extract(number_of(stream));
+  return found.empty() ? EarlierKernel{} : std::move(found.mapped());
+}
+
 void StreamOrder::record(cudaEvent_t event, cudaStream_t stream) {
+  take_running(stream);
   events_[event] = before(number_of(stream));
 }
 void StreamOrder::wait(cudaStream_t stream, cudaEvent_t event) {
+  take_running(stream);
   if (const auto found = events_.find(event); found != events_.end()) {
     const std::uint64_t number = number_of(stream);
     Clock known = before(number);
@@ -127,6 +134,7 @@ void StreamOrder::host_waits(cudaEvent_t event) {
 }
 void StreamOrder::host_waits_for_all() {
   host_ = counts_;
+  running_.clear();
   under_way_.clear();
 }
 
@@ -136,6 +144,7 @@ void StreamOrder::begin_anew() {
   known_.clear();
   last_.clear();
   events_.clear();
+  running_.clear();
   under_way_.clear();
 }
 
@@ -152,6 +161,7 @@ std::vector<std::string> StreamOrder::left_behind(cudaStream_t stream) const {
 }
 
 void StreamOrder::drop_what_is_over() {
+  running_.clear();
   std::erase_if(under_way_, [&](const Work& w) {
     const auto known = host_.find(w.stream);
     return known != host_.end() && w.number <= known->second;

@@ -31,6 +31,12 @@ class StreamOrder {
   /// byte, an allocation is named.
   void work(Backend& backend, cudaStream_t stream, const std::string& what,
             const std::vector<TouchedBytes>& bytes);
+  /// This kernel lets the next one in its stream begin before its own end.
+  void lets_next_begin(cudaStream_t stream, EarlierKernel kernel) {
+    running_[number_of(stream)] = std::move(kernel);
+  }
+  /// The kernel of which that is so, if nothing has come to the stream since. Whatever comes now, comes behind it.
+  EarlierKernel take_running(cudaStream_t stream);
   void record(cudaEvent_t event, cudaStream_t stream);
   void wait(cudaStream_t stream, cudaEvent_t event);
   void forget(cudaEvent_t event) { events_.erase(event); }
@@ -69,6 +75,7 @@ class StreamOrder {
   std::map<std::uint64_t, std::string> last_;  ///< work, by stream
   std::map<cudaEvent_t, Clock> events_;
   std::vector<Work> under_way_;
+  std::map<std::uint64_t, EarlierKernel> running_;  ///< by stream
   std::set<std::string> told_;
 };
 

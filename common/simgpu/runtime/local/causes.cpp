@@ -1,6 +1,7 @@
 #include "common/simgpu/runtime/local/causes.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <tuple>
@@ -55,6 +56,28 @@ void drop_consequences(std::vector<Finding>& findings) {
   }
 }
 
+/// A sum over a warp by volatile accesses has a line for each step, and each line reads and writes: of one
+/// object, the first says it all.
+void drop_further_steps(std::vector<Finding>& findings) {
+  std::map<std::string, Finding*> first;
+  std::vector<Finding> kept;
+  kept.reserve(findings.size());
+  for (Finding& f : findings) {
+    if (f.cause == FindingCause::lanes_in_step) {
+      Finding*& told = first[f.at.object];
+      if (told != nullptr) {
+        told->occurrences += f.occurrences;
+        continue;
+      }
+      kept.push_back(std::move(f));
+      told = &kept.back();
+    } else {
+      kept.push_back(std::move(f));
+    }
+  }
+  findings = std::move(kept);
+}
+
 }  // namespace
 
 void put_causes_first(std::vector<Finding>& findings) {
@@ -73,6 +96,7 @@ void put_causes_first(std::vector<Finding>& findings) {
   for (const auto& [first, k] : order) sorted.push_back(std::move(findings[k]));
   findings = std::move(sorted);
   drop_consequences(findings);
+  drop_further_steps(findings);
 }
 
 }  // namespace simgpu::runtime

@@ -163,6 +163,7 @@ class LocalBackend final : public Backend {
     return with_module(kernel.image, [&](ModuleId module) {
       LaunchOptions options = options_;
       options.cluster = cluster;
+      options.earlier = std::exchange(options_.earlier, {});
       LaunchReport report =
           device_.launch(module, kernel.mangled, grid, block, shared_bytes, args, options);
       output_ += report.printf_output;
@@ -178,6 +179,7 @@ class LocalBackend final : public Backend {
     });
   }
 
+  void begins_early(EarlierKernel earlier) override { options_.earlier = std::move(earlier); }
   void note_touched(bool wanted) override { options_.note_touched = wanted; }
   std::vector<TouchedBytes> touched() override { return std::exchange(touched_, {}); }
 

@@ -44,13 +44,6 @@ class DeviceProgram {
   }
 
  private:
-  /// Both programs are compiled together: what one has in memory the other can read.
-  static std::vector<std::byte> as_they_are(const std::vector<TouchedBytes>& touched) {
-    std::vector<std::byte> bytes(touched.size() * sizeof(TouchedBytes));
-    if (!touched.empty()) std::memcpy(bytes.data(), touched.data(), bytes.size());
-    return bytes;
-  }
-
   Answer carry_out(Kind kind, Request request) {
     Answer answer;
     const auto& value = request.value;
@@ -107,7 +100,10 @@ class DeviceProgram {
         backend_->note_touched(value[0] != 0);
         break;
       case Kind::touched:
-        answer.data = as_they_are(backend_->touched());
+        answer.data = separate::as_they_are(backend_->touched());
+        break;
+      case Kind::begins_early:
+        backend_->begins_early({std::move(request.name), separate::touched_of(request.data)});
         break;
       case Kind::synchronize:
         answer.code = backend_->synchronize();

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,9 +41,23 @@ enum class Kind : std::uint16_t {
   note_finding,
   note_touched,
   touched,
+  begins_early,
   finish,
   answer,
 };
+
+/// Both programs are compiled together: what one has in memory the other can read.
+inline std::vector<std::byte> as_they_are(const std::vector<TouchedBytes>& touched) {
+  std::vector<std::byte> bytes(touched.size() * sizeof(TouchedBytes));
+  if (!touched.empty()) std::memcpy(bytes.data(), touched.data(), bytes.size());
+  return bytes;
+}
+inline std::vector<TouchedBytes> touched_of(const std::vector<std::byte>& bytes) {
+  std::vector<TouchedBytes> touched(bytes.size() / sizeof(TouchedBytes));
+  if (!touched.empty())
+    std::memcpy(touched.data(), bytes.data(), touched.size() * sizeof(TouchedBytes));
+  return touched;
+}
 
 struct Request {
   std::uint32_t image = 0;

@@ -128,12 +128,14 @@ class SeparateBackend final : public Backend {
     if (std::exchange(notes_touched_, wanted) != wanted)
       ask(Kind::note_touched, of(wanted ? 1 : 0));
   }
+  void begins_early(EarlierKernel earlier) override {
+    Request request;
+    request.name = std::move(earlier.name);
+    request.data = separate::as_they_are(earlier.bytes);
+    ask(Kind::begins_early, std::move(request));
+  }
   std::vector<TouchedBytes> touched() override {
-    const Answer answer = ask(Kind::touched, {});
-    std::vector<TouchedBytes> bytes(answer.data.size() / sizeof(TouchedBytes));
-    if (!bytes.empty())
-      std::memcpy(bytes.data(), answer.data.data(), bytes.size() * sizeof(TouchedBytes));
-    return bytes;
+    return separate::touched_of(ask(Kind::touched, {}).data);
   }
   cudaError_t synchronize() override { return code(ask(Kind::synchronize, {})); }
   cudaError_t reset() override { return code(ask(Kind::reset, {})); }

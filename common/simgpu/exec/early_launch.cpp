@@ -1,0 +1,66 @@
+// A kernel that may begin before the one before it has ended (programmatic dependent launch, PTX ISA
+// 9.7.13.13): what it touches of that one's memory before griddepcontrol.wait.
+//
+// PTX asks for the wait where the earlier kernel executes griddepcontrol.launch_dependents. Launches
+// run one after the other here, so nothing goes wrong by itself.
+#include <algorithm>
+
+#include "common/simgpu/exec/decoder.hpp"
+#include "common/simgpu/exec/memory_ops.hpp"
+
+namespace simgpu::exec {
+
+void op_grid_wait(Warp& w, const Op&) {
+  w.run->grid_waits[w.index] = w.run->clocks.now();
+}
+
+void op_explicit_cluster(Warp& w, const Op& op) {
+  auto* const d = lanes_of<std::uint32_t>(w, op.dst);
+  *d = (*d & ~w.mask) | (w.run->launch->explicit_cluster ? w.mask : 0);
+}
+
+namespace {
+
+/// Whether the warp, or one that it has met since, has waited.
+bool has_waited(const BlockRun& run, unsigned warp) {
+  if (run.grid_waits[warp] != 0) return true;
+  const check::WarpClock& clock = run.clocks.of(warp);
+  for (unsigned q = 0; q < run.warps.size(); ++q)
+    if (run.grid_waits[q] != 0 && run.grid_waits[q] < clock.seen[q]) return true;
+  // Which of a cluster's blocks know of each other, their barriers say: one that waits is enough.
+  const auto waits = [](const BlockRun* block) {
+    return std::any_of(block->grid_waits.begin(), block->grid_waits.end(),
+                       [](std::uint32_t time) { return time != 0; });
+  };
+  return run.cluster != nullptr && run.launch->cluster_blocks > 1 &&
+         std::any_of(run.cluster->blocks.begin(), run.cluster->blocks.end(), waits);
+}
+
+}  // namespace
+
+void check_before_wait(BlockRun& run, const LaneAccess& me) {
+  const EarlierKernel& earlier = run.launch->options.earlier;
+  if (has_waited(run, me.warp)) return;
+  const TouchedBytes* conflict = nullptr;
+  for (const TouchedBytes& b : earlier.bytes)
+    if (me.address < b.end && b.first < me.address + me.bytes &&
+        (b.written || me.type != AccessType::load) && (conflict == nullptr || b.written))
+      conflict = &b;
+  if (conflict == nullptr) return;
+  // One finding for all accesses: what is missing is one instruction.
+  run.worker->findings.add(FindingKind::global_race, UINT32_MAX, UINT32_MAX, run.number, [&] {
+    Finding f;
+    f.kernel = run.launch->kernel_name;
+    f.cause = FindingCause::missing_grid_wait;
+    f.at = describe(run, me);
+    f.detail = line_text(*run.launch->program, me.pc) + " " + std::string(to_string(me.type)) +
+               " " + f.at.object + "+" + std::to_string(f.at.offset) + ", which kernel '" +
+               earlier.name + "' " + (conflict->written ? "writes" : "reads") +
+               ", and that kernel may still be running: it lets this one begin early "
+               "(griddepcontrol.launch_dependents). griddepcontrol.wait, in CUDA "
+               "cudaGridDependencySynchronize(), must come first";
+    return f;
+  });
+}
+
+}  // namespace simgpu::exec

@@ -11,6 +11,8 @@
 #
 #   - Shared and global memory never overlap, and no pointer that a kernel is given points to shared memory. For clang every
 #     pointer may point anywhere, so it reads a value again after a store that cannot have changed it.
+#   - An atomic orders nothing but itself: for clang it is a fence, across which it reads everything again. Nor does an asm
+#     statement change memory that names none and orders nothing, such as match.any, redux or activemask.
 #   - A struct in shared memory stays whole. clang makes a variable of each member where no address but theirs is taken, and
 #     each of them is as aligned as the struct was, so that they lie apart and are stored and loaded one by one.
 #
@@ -93,6 +95,10 @@ function leads_to(name,   id, slot, list, n, k, all) {
 function computes() {
   return / asm (sideeffect )?"/ && !/~[{]memory[}]|\.sync|bar[.]|barrier|activemask|vote|shfl|match|nanosleep|clock|globaltimer|trap/
 }
+# An asm statement that only lanes see: no address in it, no clobber of memory, and nobody waits for memory there.
+function is_quiet() {
+  return / asm sideeffect "/ && !/~[{]memory[}]|[[]|bar[.]|barrier|fence|nanosleep|griddep|setmaxnreg|commit|wait|call[.]/
+}
 
 /^define / {
   split("", from)
@@ -105,6 +111,11 @@ function computes() {
 }
 FNR == NR && /^  [^ ]/ { note() }
 FNR == NR && /, !"kernel", i32 1/ { match($0, /@("[^"]*"|[^ ,]+),/); kernel[substr($0, RSTART, RLENGTH - 1)] = 1 }
+# By function: the instruction that it makes of its arguments as they are.
+FNR == NR && f ~ /^@_ZL?[0-9]+atomic(Add|Exch|Min|Max|And|Or|Xor)(_block|_system)?P/ {
+  if (/^  %[^ ]+ = atomicrmw / && !(f in instruction) && !/syncscope/) instruction[f] = $4
+  else if (/^  %[^ ]+ = (atomicrmw|sub|fneg|call) /) instruction[f] = ""
+}
 FNR == NR {
   if (/^![0-9]+ = /) { id = substr($1, 2) + 0; if (id > nodes) nodes = id }
   if (/^attributes #/) { text = $0; sub(/^[^{]*/, "", text); attributes[$2] = text; if (substr($2, 2) + 0 > last) last = substr($2, 2) + 0 }
@@ -125,12 +136,31 @@ FNR == NR {
   if (/^%.* = type <\{/) { name = $1; packed[name] = 1 }
   next
 }
-computes() && match($0, /\) #[0-9]+/) {
+(is_quiet() || computes()) && match($0, /\) #[0-9]+/) {
   name = substr($0, RSTART + 2, RLENGTH - 2)
   at = RSTART + 2; rest = RSTART + RLENGTH
   if (attributes[name] ~ /[ {]convergent /) {
-    if (!(name in plain)) plain[name] = "#" (++last)
-    $0 = substr($0, 1, at - 1) plain[name] substr($0, rest)
+    kind = name (computes() ? " plain" : "") (is_quiet() ? " quiet" : "")
+    if (!(kind in changed)) changed[kind] = "#" (++last)
+    $0 = substr($0, 1, at - 1) changed[kind] substr($0, rest)
+  }
+}
+/^  %[^ ]+ = (atomicrmw|cmpxchg) / && !/ volatile / { sub(/seq_cst seq_cst/, "monotonic monotonic"); sub(/seq_cst/, "monotonic") }
+# The functions of CUDA are one instruction each: it takes the place of the call, since what is known of its address is
+# known only here.
+/^  %[^ ]+ = (tail )?call .*@_ZL?[0-9]+atomic[A-Z]/ && match($0, /@[^ (]+/) {
+  name = substr($0, RSTART, RLENGTH); text = substr($0, RSTART + RLENGTH + 1)
+  if (instruction[name] && match(text, /^(ptr|[a-z0-9]+[*]) (noundef )?%[^ ,)]+, [a-z0-9]+ (noundef )?[^ ,)]+[)]/)) {
+    rest = substr(text, RSTART + RLENGTH); text = substr(text, 1, RLENGTH - 1); gsub(/noundef /, "", text)
+    place = text; sub(/,.*/, "", place); sub(/^.* /, "", place)
+    split("", seen)
+    to = leads_to(place)
+    if (to ~ /^(g+|s+)$/) {
+      if (!shared) { shared = nodes + 3; nodes += 3 }
+      match(rest, /, !dbg ![0-9]+/); line = RSTART ? substr(rest, RSTART, RLENGTH) : ""
+      $0 = "  " $1 " = atomicrmw " instruction[name] " " text " monotonic" line \
+        (to ~ /g/ ? ", !noalias !" : ", !alias.scope !") shared
+    }
   }
 }
 /^  %[^ ]+ = (getelementptr|bitcast|addrspacecast) / {
@@ -179,4 +209,10 @@ END {
     # A count is from 1 to that many, an index from 0 to one less.
     print "!" range[name] " = !{i32 " count ", i32 " (most + count == 2147483648 ? "-2147483648" : most + count) "}"
   }
-  for (name in plain) { text = attributes[name]; sub(/convergent /, "willreturn ", text); print "attributes " plain[name] " = " text } }
+  for (kind in changed) {
+    split(kind, part, " "); text = attributes[part[1]]
+    if (kind ~ / plain/) sub(/convergent /, "willreturn ", text)
+    if (kind ~ / quiet/) sub(/[{]/, "{ inaccessiblememonly", text)
+    print "attributes " changed[kind] " = " text
+  }
+}

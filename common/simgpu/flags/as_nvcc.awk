@@ -145,12 +145,11 @@ FNR == NR {
     $0 = substr($0, 1, at - 1) changed[kind] substr($0, rest)
   }
 }
-/^  %[^ ]+ = (atomicrmw|cmpxchg) / && !/ volatile / { sub(/seq_cst seq_cst/, "monotonic monotonic"); sub(/seq_cst/, "monotonic") }
 # The functions of CUDA are one instruction each: it takes the place of the call, since what is known of its address is
-# known only here.
+# known only here. One that changes nothing, such as atomicAdd(p, 0), stays: clang would make a load of it.
 /^  %[^ ]+ = (tail )?call .*@_ZL?[0-9]+atomic[A-Z]/ && match($0, /@[^ (]+/) {
   name = substr($0, RSTART, RLENGTH); text = substr($0, RSTART + RLENGTH + 1)
-  if (instruction[name] && match(text, /^(ptr|[a-z0-9]+[*]) (noundef )?%[^ ,)]+, [a-z0-9]+ (noundef )?[^ ,)]+[)]/)) {
+  if (instruction[name] && text !~ /, i[0-9]+ (noundef )?(0|-1)[)]/ && match(text, /^(ptr|[a-z0-9]+[*]) (noundef )?%[^ ,)]+, [a-z0-9]+ (noundef )?[^ ,)]+[)]/)) {
     rest = substr(text, RSTART + RLENGTH); text = substr(text, 1, RLENGTH - 1); gsub(/noundef /, "", text)
     place = text; sub(/,.*/, "", place); sub(/^.* /, "", place)
     split("", seen)

@@ -333,8 +333,6 @@ absent() { # WHAT TEXT WORDS
 }
 absent "functions of cuBLAS that are missing" "this function of cuBLAS is not supported, but products" '#include <cublas_v2.h>
 void add(cublasHandle_t h, const float* one, const float* a, float* c) { cublasSgeam(h, CUBLAS_OP_N, CUBLAS_OP_T, 2, 2, one, a, 2, one, a, 2, c, 2); }'
-absent "cublasLt's products" "cublasLt's products are not supported: call cublasGemmEx" '#include <cublasLt.h>
-void create(cublasLtMatmulDesc_t* d) { cublasLtMatmulDescCreate(d, CUBLAS_COMPUTE_32F, CUDA_R_32F); }'
 for library in cufft cusparse cusolverDn cudnn nccl nvrtc; do
     absent "$library.h" '.* not supported: ' "#include <$library.h>"
 done

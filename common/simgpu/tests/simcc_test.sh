@@ -422,12 +422,42 @@ int main() {
   k<<<1, 32>>>(a); other<<<1, 32>>>(a);
   return cudaDeviceSynchronize() != cudaSuccess || k_has.sharedSizeBytes != 8 || other_has.sharedSizeBytes != 0;
 }'
+# What a load has brought stays known across atomics of shared memory, and across what only lanes see, as in what ptxas makes
+# of it (nvcc 13.0, sm_90). Not across an atomic of global memory, and not across a barrier; and a poll stays an atomic.
+program kept '
+#define KERNEL(name, between) \
+  __global__ void name(const int* x, int n, int* y) { __shared__ int s[64]; const int t = threadIdx.x, v = x[t]; int w = v; int* z = y + n; \
+    s[t] = v; between; y[t] = v * 3 + x[t] + w + s[t]; }
+KERNEL(by_shared_atomic, (void)z; atomicAdd(&s[v & 31], 1); atomicMax((unsigned*)&s[v & 31], 7u))
+KERNEL(by_match, (void)z; w = __match_any_sync(~0u, v))
+KERNEL(by_active, (void)z; w = __activemask())
+KERNEL(by_redux, (void)z; w = __reduce_add_sync(~0u, v))
+KERNEL(by_asm, (void)z; asm volatile("bfind.u32 %0, %1;" : "=r"(w) : "r"(v)))
+KERNEL(by_global_atomic, atomicAdd(z, 1))
+KERNEL(by_barrier, (void)z; __syncthreads())
+KERNEL(by_clobber, (void)z; asm volatile("" : : : "memory"))
+__global__ void polls(int* x) { while (atomicAdd(x, 0) != 0) {} }
+int main() {
+  int *x, *y; cudaMalloc(&x, 400); cudaMalloc(&y, 400); cudaMemset(x, 0, 400); cudaMemset(y, 0, 400);
+  by_shared_atomic<<<1, 32>>>(x, 60, y); by_match<<<1, 32>>>(x, 60, y); by_active<<<1, 32>>>(x, 60, y); by_redux<<<1, 32>>>(x, 60, y);
+  by_asm<<<1, 32>>>(x, 60, y); by_global_atomic<<<1, 32>>>(x, 60, y); by_barrier<<<1, 32>>>(x, 60, y); by_clobber<<<1, 32>>>(x, 60, y);
+  polls<<<1, 32>>>(x);
+  return cudaDeviceSynchronize();
+}'
 for compiler in clang++ clang++-14 clang++-22; do
     command -v "$compiler" >/dev/null || continue
     holds "a struct in shared memory takes what it holds ($compiler)" env CLANG="$compiler" common/simgpu/simrun "$scratch/whole.cu"
     CLANG=$compiler simrun "$scratch/whole.cu" >/dev/null 2>"$scratch/report"
     same "a struct in shared memory is loaded whole ($compiler)" 1 "$(count k 'shared load' requests)"
     same "and stored whole ($compiler)" 1 "$(count k 'shared store' requests)"
+    CLANG=$compiler simrun "$scratch/kept.cu" >/dev/null 2>"$scratch/report"
+    for what in shared_atomic match active redux asm; do
+        same "a value is kept across $what ($compiler)" 1 "$(count by_$what 'global load' requests)"
+    done
+    for what in global_atomic barrier clobber; do
+        same "and read again behind $what ($compiler)" 2 "$(count by_$what 'global load' requests)"
+    done
+    same "a poll is an atomic ($compiler)" 1 "$(count polls 'global atomic' requests)"
     holds "pointers of two kinds meet ($compiler)" env CLANG="$compiler" common/simgpu/simrun "$scratch/apart.cu"
     CLANG=$compiler simrun "$scratch/apart.cu" >/dev/null 2>"$scratch/report"
     same "what is in shared memory is read once, whatever is stored elsewhere ($compiler)" 2 "$(count apart 'shared load' requests)"

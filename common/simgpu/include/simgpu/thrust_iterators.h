@@ -103,32 +103,12 @@ auto reach(const reverse_iterator<It>& it);
 /// What stands where an iterator points, for iterators that compute it: `Self` has at(i) for the element i places on, and
 /// moved(n).
 template <typename Self, typename Value, typename Reference>
-struct indexed_iterator {
-  typedef std::random_access_iterator_tag iterator_category;
-  typedef Value value_type;
-  typedef std::ptrdiff_t difference_type;
-  typedef const Value* pointer;
+struct indexed_iterator : made_iterator<Value, Self> {
   typedef Reference reference;
-
-  __SIMGPU_THRUST decltype(auto) operator*() const { return self().at(0); }
-  __SIMGPU_THRUST decltype(auto) operator[](std::ptrdiff_t i) const { return self().at(i); }
-  __SIMGPU_THRUST Self operator+(std::ptrdiff_t n) const { return self().moved(n); }
-  __SIMGPU_THRUST Self operator-(std::ptrdiff_t n) const { return self().moved(-n); }
-  __SIMGPU_THRUST Self& operator+=(std::ptrdiff_t n) { return self() = self().moved(n); }
-  __SIMGPU_THRUST Self& operator++() { return *this += 1; }
-  __SIMGPU_THRUST Self& operator--() { return *this += -1; }
-  __SIMGPU_THRUST Self operator++(int) {
-    const Self before = self();
-    ++*this;
-    return before;
-  }
-  __SIMGPU_THRUST bool operator==(const Self& o) const { return self() - o == 0; }
-  __SIMGPU_THRUST bool operator!=(const Self& o) const { return self() - o != 0; }
-  __SIMGPU_THRUST bool operator<(const Self& o) const { return self() - o < 0; }
-
- private:
-  __SIMGPU_THRUST const Self& self() const { return static_cast<const Self&>(*this); }
-  __SIMGPU_THRUST Self& self() { return static_cast<Self&>(*this); }
+  using made_iterator<Value, Self>::operator-;
+  __SIMGPU_THRUST decltype(auto) operator*() const { return this->self().at(0); }
+  __SIMGPU_THRUST decltype(auto) operator[](std::ptrdiff_t i) const { return this->self().at(i); }
+  __SIMGPU_THRUST Self operator+(std::ptrdiff_t n) const { return this->self().moved(n); }
 };
 
 template <typename It>
@@ -303,29 +283,26 @@ __SIMGPU_THRUST inline reverse_iterator<It> make_reverse_iterator(It it) {
   return reverse_iterator<It>(it);
 }
 
+namespace detail {
+struct sink {
+  template <typename T>
+  __SIMGPU_THRUST const sink& operator=(const T&) const {
+    return *this;
+  }
+};
+}  // namespace detail
 /// Takes everything and keeps nothing.
 template <typename System = void>
-class discard_iterator {
+class discard_iterator : public made_iterator<detail::sink, discard_iterator<System>> {
  public:
-  struct sink {
-    template <typename T>
-    __SIMGPU_THRUST const sink& operator=(const T&) const {
-      return *this;
-    }
-  };
-  typedef std::random_access_iterator_tag iterator_category;
-  typedef sink value_type;
-  typedef std::ptrdiff_t difference_type;
-  typedef sink* pointer;
-  typedef sink reference;
+  using made_iterator<detail::sink, discard_iterator>::operator-;
   __SIMGPU_THRUST explicit discard_iterator(std::ptrdiff_t at = 0) : at_(at) {}
-  __SIMGPU_THRUST sink operator*() const { return {}; }
-  __SIMGPU_THRUST sink operator[](std::ptrdiff_t) const { return {}; }
+  __SIMGPU_THRUST detail::sink operator*() const { return {}; }
+  __SIMGPU_THRUST detail::sink operator[](std::ptrdiff_t) const { return {}; }
   __SIMGPU_THRUST discard_iterator operator+(std::ptrdiff_t n) const {
     return discard_iterator(at_ + n);
   }
   __SIMGPU_THRUST std::ptrdiff_t operator-(const discard_iterator& o) const { return at_ - o.at_; }
-  __SIMGPU_THRUST discard_iterator& operator++() { return ++at_, *this; }
 
  private:
   std::ptrdiff_t at_;

@@ -306,7 +306,7 @@ struct made_iterator {
   __SIMGPU_THRUST bool operator!=(const Self& o) const { return self() - o != 0; }
   __SIMGPU_THRUST bool operator<(const Self& o) const { return self() - o < 0; }
 
- private:
+ protected:
   __SIMGPU_THRUST const Self& self() const { return static_cast<const Self&>(*this); }
   __SIMGPU_THRUST Self& self() { return static_cast<Self&>(*this); }
 };

@@ -481,6 +481,7 @@ void set_up(exec::LaunchRun& r, const LaunchReport& report, const Cluster& clust
   r.block = report.block;
   r.cluster = cluster.blocks;
   r.cluster_blocks = cluster.count;
+  r.explicit_cluster = cluster.is_explicit;
   r.args = given.bytes;
   r.dynamic_shared = given.dynamic_shared;
   r.shared_bytes = given.shared;
@@ -615,7 +616,6 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
       r.options = options;
       r.resident_blocks = resident_blocks_for(impl_->model, report.registers, bytes);
       r.exact = exact;
-      r.explicit_cluster = options.cluster.x != 0 || f.req_cluster[0] != 0;
       set_up(r, report, cluster,
              {args.first(k.info.param_bytes), dynamic_shared_bytes, shared_bytes}, threads);
     });

@@ -26,6 +26,7 @@ Cluster cluster_of(const DeviceModel& model, Dim3 required, const LaunchOptions&
                    Dim3 grid) {
   const Dim3 asked = options.cluster;
   Cluster c;
+  c.is_explicit = asked.x != 0 || required.x != 0;
   c.blocks = asked.x != 0 ? asked : required;
   for (std::uint32_t* extent : {&c.blocks.x, &c.blocks.y, &c.blocks.z, &required.y, &required.z})
     *extent = std::max(*extent, 1u);

@@ -17,8 +17,9 @@ Dim3 grid_in_blocks(Dim3 clusters, Dim3 cluster);
 /// The cluster of a launch: what the launch asks for, else what the kernel requires (0 = nothing).
 struct Cluster {
   Dim3 blocks;
-  unsigned count = 1;   ///< of them in all
-  std::string problem;  ///< why the launch is refused; "" = it is not
+  unsigned count = 1;        ///< of them in all
+  bool is_explicit = false;  ///< the launch or the kernel says how large it is
+  std::string problem;       ///< why the launch is refused; "" = it is not
 };
 Cluster cluster_of(const DeviceModel& model, Dim3 required, const LaunchOptions& options,
                    Dim3 grid);

@@ -111,20 +111,18 @@ class DeviceProgram {
       case Kind::reset:
         answer.code = backend_->reset();
         break;
-      case Kind::note_unsupported:
-        backend_->note_unsupported(request.name, request.why);
-        break;
-      case Kind::note_error:
-        backend_->note_error(request.name, static_cast<cudaError_t>(value[0]), request.why);
-        break;
-      case Kind::note_finding:
-        backend_->note_finding(request.name);
-        break;
-      case Kind::finish:
-      case Kind::answer:
-        break;
+      default:
+        note(kind, request);
     }
     return answer;
+  }
+
+  /// What asks for nothing.
+  void note(Kind kind, const Request& request) {
+    if (kind == Kind::note_unsupported) backend_->note_unsupported(request.name, request.why);
+    if (kind == Kind::note_error)
+      backend_->note_error(request.name, static_cast<cudaError_t>(request.value[0]), request.why);
+    if (kind == Kind::note_finding) backend_->note_finding(request.name);
   }
 
   static KernelName named(const Request& request) { return {request.image, request.name}; }

@@ -24,10 +24,37 @@ T* to_device(const std::vector<T>& x) {
   return p;
 }
 
+const int m = 12, n = 20, k = 8, batches = 2;
+
+/// Where a matrix of `height` x `width` has an element.
+int place(bool rows, int r, int col, int height, int width) {
+  return rows ? r * width + col : r + col * height;
+}
+
+template <class T>
+int count_wrong(const std::vector<T>& a, const std::vector<T>& b, const std::vector<T>& c,
+                const std::vector<T>& bias, const std::vector<T>& got, bool rows, bool turned,
+                cublasLtEpilogue_t epilogue) {
+  int bad = 0;
+  for (int z = 0; z < batches; ++z)
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < n; ++j) {
+        float sum = 0;
+        for (int l = 0; l < k; ++l)
+          sum += float(a[z * m * k + (turned ? place(rows, l, i, k, m) : place(rows, i, l, m, k))]) * float(b[z * k * n + place(rows, l, j, k, n)]);
+        float want = 0.5f * sum + 2 * float(c[z * m * n + place(rows, i, j, m, n)]);
+        if (epilogue & CUBLASLT_EPILOGUE_BIAS) want += float(bias[i]);
+        if (epilogue & CUBLASLT_EPILOGUE_RELU) want = want > 0 ? want : 0;
+        if (epilogue & CUBLASLT_EPILOGUE_GELU)
+          want = 0.5f * want * (1 + std::tanh(0.79788456f * (want + 0.044715f * want * want * want)));
+        bad += !(std::fabs(float(got[z * m * n + place(rows, i, j, m, n)]) - want) <= 2e-3f * (1 + std::fabs(want)));
+      }
+  return bad;
+}
+
 template <class T>
 int product(cublasLtHandle_t handle, cudaDataType type, cublasLtOrder_t order, bool turned, cublasLtEpilogue_t epilogue,
             bool apart) {
-  const int m = 12, n = 20, k = 8, batches = 2;
   std::vector<T> a(m * k * batches), b(k * n * batches), c(m * n * batches), bias(m);
   for (size_t i = 0; i < a.size(); ++i) a[i] = T(float(int(i * 7 % 9) - 4));
   for (size_t i = 0; i < b.size(); ++i) b[i] = T(float(int(i * 5 % 7) - 3));
@@ -65,21 +92,7 @@ int product(cublasLtHandle_t handle, cudaDataType type, cublasLtOrder_t order, b
   LT(cublasLtMatmul(handle, desc, &alpha, da, of_a, db, of_b, &beta, dc, of_c, dd, of_c, &best.algo, nullptr, 0, nullptr));
   std::vector<T> got(c.size());
   CHECK(cudaMemcpy(got.data(), dd, got.size() * sizeof(T), cudaMemcpyDeviceToHost));
-  int bad = found != 1;
-  for (int z = 0; z < batches; ++z)
-    for (int i = 0; i < m; ++i)
-      for (int j = 0; j < n; ++j) {
-        const auto at = [&](int r, int col, int height, int width) { return rows ? r * width + col : r + col * height; };
-        float sum = 0;
-        for (int l = 0; l < k; ++l)
-          sum += float(a[z * m * k + (turned ? at(l, i, k, m) : at(i, l, m, k))]) * float(b[z * k * n + at(l, j, k, n)]);
-        float want = 0.5f * sum + 2 * float(c[z * m * n + at(i, j, m, n)]);
-        if (epilogue & CUBLASLT_EPILOGUE_BIAS) want += float(bias[i]);
-        if (epilogue & CUBLASLT_EPILOGUE_RELU) want = want > 0 ? want : 0;
-        if (epilogue & CUBLASLT_EPILOGUE_GELU)
-          want = 0.5f * want * (1 + std::tanh(0.79788456f * (want + 0.044715f * want * want * want)));
-        bad += !(std::fabs(float(got[z * m * n + at(i, j, m, n)]) - want) <= 2e-3f * (1 + std::fabs(want)));
-      }
+  const int bad = (found != 1) + count_wrong<T>(a, b, c, bias, got, rows, turned, epilogue);
   cublasLtMatmulPreferenceDestroy(preference);
   for (const auto layout : layouts) cublasLtMatrixLayoutDestroy(layout);
   cublasLtMatmulDescDestroy(desc);

@@ -66,9 +66,12 @@ same "a changed tensor map is used without a fence" "maps.cu: ended with status 
 says "which is named" 'missing fence between proxies: .* fence.proxy.tensormap::generic.acquire' cat "$scratch/said"
 
 # A sum over a warp by a volatile pointer: six lines read and write, and one thing is wrong.
-steps() { echo "__device__ void steps(volatile float* s, int t) {"; for k in 32 16 8 4 2 1; do printf '  s[t] += s[t + %d];\n%s' $k "$1"; done; echo "}"; }
-for sync in "" "  __syncwarp();
-"; do
+steps() { # WORDS: what stands between reading and writing, and behind
+    echo "__device__ void steps(volatile float* s, int t) { float v = s[t];"
+    for k in 32 16 8 4 2 1; do echo "  v += s[t + $k]; $1 s[t] = v; $1"; done
+    echo "}"
+}
+for sync in "" "__syncwarp();"; do
     { steps "$sync"; cat <<'END'
 __global__ void sum(const float* x, float* y) {
   __shared__ float s[64];
@@ -81,7 +84,7 @@ int main() { float *x, *y; cudaMalloc(&x, 256); cudaMalloc(&y, 4); cudaMemset(x,
 END
     } >"$scratch/volatile.cu"
     simrun "$scratch/volatile.cu" >"$scratch/said" 2>&1
-    same "a volatile sum ${sync:+with its __syncwarp() }has its one finding" "$([ -n "$sync" ] && echo 0 || echo 1)" "$(grep -c 'shared-memory race' "$scratch/said")"
+    same "findings of a volatile sum ${sync:-without __syncwarp()}" "$([ -n "$sync" ] && echo 0 || echo 1)" "$(grep -c 'shared-memory race' "$scratch/said")"
 done
 
 cat >"$scratch/runs_on.cu" <<'END'

@@ -243,34 +243,38 @@ class Merger {
     });
   }
 
+  /// What ptxas loads of what PTX says: `count` elements, from element `unused` on.
+  struct Taken {
+    unsigned element, count, unused;
+    bool is_pair;  ///< the halves of 64 bits
+  };
+
+  Taken taken_by(std::uint32_t i) const {
+    const Instruction& load = function_.body[i];
+    if (!vectors_.empty()) return {vectors_[i].element, vectors_[i].elements, 0, false};
+    const unsigned element = size_of(load.mod.type);
+    const Operand& to = load.operands[0];
+    if (element == 8 && load.mod.vec == 1 && to.kind == Kind::reg && use_[to.index] == Use::halves)
+      return {4, 2, 0, true};
+    if (narrowed_[i].count != 1) return {element, load.mod.vec, 0, false};
+    const auto [offset, bytes] = narrowed_[i].accesses[0];
+    return {element, bytes / element, offset / element, false};
+  }
+
   void add(std::uint32_t i) {
     const Instruction& instruction = function_.body[i];
-    unsigned element = size_of(instruction.mod.type), count = instruction.mod.vec;
-    if (!vectors_.empty()) {
-      element = vectors_[i].element;
-      count = vectors_[i].elements;
-      merged_[i].leader = vectors_[i].leader;
-      if (count == 0) return;
-    }
-    const bool joined = !vectors_.empty() && vectors_[i].is_joined;
-    const Operand& to = instruction.operands[0];
-    const bool pair = vectors_.empty() && element == 8 && count == 1 && to.kind == Kind::reg &&
-                      use_[to.index] == Use::halves;
-    if (pair) element = 4, count = 2;
-    unsigned unused = 0;  // elements before the first one
-    if (i < narrowed_.size() && narrowed_[i].count == 1) {
-      unused = narrowed_[i].accesses[0].offset / element;
-      count = narrowed_[i].accesses[0].bytes / element;
-    }
+    const auto [element, count, unused, is_pair] = taken_by(i);
+    if (!vectors_.empty()) merged_[i].leader = vectors_[i].leader;
+    if (count == 0) return;
     merged_[i].bytes = static_cast<std::uint8_t>(element * count);
     merged_[i].shift = static_cast<std::int16_t>(unused * element);
-    if (i < narrowed_.size() && narrowed_[i].count > 1) return;
+    const bool joined = !vectors_.empty() && vectors_[i].is_joined;
+    const bool stays = instruction.guard != kNone || instruction.mod.is_volatile ||
+                       instruction.mod.ordering != ptx::Ordering::none ||
+                       (vectors_.empty() && narrowed_[i].count > 1);
+    if (stays || element < 2 || count > 4 || element * count > 16) return;
+    if (joined ? element < 4 : !is_pair && !fills_registers(instruction)) return;
     const Operand& memory = instruction.operands[1];
-    if (instruction.guard != kNone || instruction.mod.is_volatile ||
-        instruction.mod.ordering != ptx::Ordering::none)
-      return;
-    if (element < 2 || count > 4 || element * count > 16) return;
-    if (joined ? element < 4 : !pair && !fills_registers(instruction)) return;
     if (memory.kind != Kind::address && memory.kind != Kind::symbol) return;
     Address address = alignment_.placed(addresses_.find(memory));
     if (joined) address.offset += vectors_[i].shift;

@@ -111,8 +111,8 @@ struct Counter {
   std::vector<const char*> less = {};  ///< of simgpu's, to take off
 };
 
-const std::vector<Counter>& counters() {
-  static const std::vector<Counter> all = {
+std::vector<Counter> counters_of_memory() {
+  return {
       {"global load requests",
        {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"},
        {"global_load.requests"}},
@@ -177,6 +177,11 @@ const std::vector<Counter>& counters() {
       {"local accesses",
        {"smsp__sass_inst_executed_op_local_ld.sum", "smsp__sass_inst_executed_op_local_st.sum"},
        {"local_load_requests", "local_store_requests"}},
+  };
+}
+
+std::vector<Counter> counters_of_arithmetic() {
+  return {
       {"multiply-adds f32", {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"}, {"fma_f32"}},
       {"multiply-adds f64", {"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum"}, {"fma_f64"}},
       {"tensor ops f16, f16 sums",
@@ -197,6 +202,14 @@ const std::vector<Counter>& counters() {
       {"tensor ops f64", {"sm__ops_path_tensor_src_fp64.sum"}, {"tensor_ops.f64"}},
       {"tensor ops int8", {"sm__ops_path_tensor_src_int8.sum"}, {"tensor_ops.s8", "tensor_ops.u8"}},
   };
+}
+
+const std::vector<Counter>& counters() {
+  static const std::vector<Counter> all = [] {
+    std::vector<Counter> both = counters_of_memory();
+    for (Counter& counter : counters_of_arithmetic()) both.push_back(std::move(counter));
+    return both;
+  }();
   return all;
 }
 

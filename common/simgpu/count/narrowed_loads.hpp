@@ -10,8 +10,8 @@
 //     become two accesses, so that no count changes; they are left out here.
 //   - A predicated load is narrowed like any other.
 //
-// On an H200: the rows that lab 6 copies for 6.4.4 at 131 x 129 x 127, whose addresses are generic, take 258
-// load requests more than their PTX has.
+// An H200 shows it in lab 6's copies of rows of floats (docs/results/h200/counts.json, gemm_tf32_shapes): 12 bytes
+// at a generic address are two requests.
 #pragma once
 
 #include <array>

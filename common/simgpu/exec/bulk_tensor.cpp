@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "common/simgpu/exec/bulk_copy.hpp"
+#include "common/simgpu/exec/memory_ops.hpp"
 #include "common/simgpu/exec/tensor_rows.hpp"
 #include "common/simgpu/tensor_map.hpp"
 

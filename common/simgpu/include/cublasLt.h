@@ -132,13 +132,12 @@ inline cublasStatus_t epilogue(const cublasLtMatmulDescOpaque_t& desc, const Pro
                                cudaStream_t stream) {
   const cudaDataType type = p.of_d->type;
   const size_t size = size_of(type), m = static_cast<size_t>(p.m()), n = static_cast<size_t>(p.n());
-  const size_t rows = p.of_d->rows;
-  std::vector<char> values(m * n * size), bias(rows * 8);
+  std::vector<char> values(m * n * size), bias(m * 8);
   cudaStreamSynchronize(stream);
   const cudaDataType bias_type =
       desc.bias_type < 0 ? type : static_cast<cudaDataType>(desc.bias_type);
   if ((desc.epilogue & CUBLASLT_EPILOGUE_BIAS) != 0 &&
-      cudaMemcpy(bias.data(), desc.bias, rows * size_of(bias_type), cudaMemcpyDeviceToHost) !=
+      cudaMemcpy(bias.data(), desc.bias, m * size_of(bias_type), cudaMemcpyDeviceToHost) !=
           cudaSuccess)
     return CUBLAS_STATUS_EXECUTION_FAILED;
   for (int batch = 0; batch < p.of_d->batch_count; ++batch) {
@@ -153,9 +152,7 @@ inline cublasStatus_t epilogue(const cublasLtMatmulDescOpaque_t& desc, const Pro
         write(values.data(), type, k, change(k, read(values.data(), type, k)));
     };
     if ((desc.epilogue & CUBLASLT_EPILOGUE_BIAS) != 0)
-      each([&](size_t k, double x) {
-        return x + read(bias.data(), bias_type, p.by_rows ? k / m : k % m);
-      });
+      each([&](size_t k, double x) { return x + read(bias.data(), bias_type, k % m); });
     if ((desc.epilogue & 128) != 0) {
       char* const aux =
           static_cast<char*>(desc.aux) + static_cast<size_t>(batch * desc.aux_batch_stride) * size;
@@ -181,7 +178,8 @@ inline bool supports(const cublasLtMatmulDescOpaque_t& desc, const Product& p) {
   // ReLU's mask is for the pass back.
   if ((desc.epilogue & 128) != 0 && ((desc.epilogue & 32) == 0 || desc.aux == nullptr))
     return false;
-  if ((desc.epilogue & 4) != 0 && desc.bias == nullptr) return false;
+  // A bias by rows is refused by cuBLAS 13.1 on an H200 as well.
+  if ((desc.epilogue & 4) != 0 && (rows || desc.bias == nullptr)) return false;
   return !desc.has_scales() && desc.pointer_mode <= CUBLASLT_POINTER_MODE_DEVICE;
 }
 
@@ -211,6 +209,9 @@ inline cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc
                                      cublasLtMatrixLayout_t of_d, const cublasLtMatmulAlgo_t*,
                                      void*, size_t, cudaStream_t stream) {
   if (!handle || !desc || !of_a || !of_b || !of_c || !of_d) return CUBLAS_STATUS_INVALID_VALUE;
+  // A bias that the epilogue does not add: refused by cuBLAS 13.1, too.
+  if (desc->bias != nullptr && (desc->epilogue & CUBLASLT_EPILOGUE_BIAS) == 0)
+    return CUBLAS_STATUS_INVALID_VALUE;
   const auto op = [](int32_t x) { return static_cast<cublasOperation_t>(x); };
   // By rows, D is its own transpose by columns: the operands change places.
   const bool by_rows = of_d->order == CUBLASLT_ORDER_ROW;

@@ -25,7 +25,7 @@ build() { # NAME: one file, or all of a folder
     local sources=("$tests/programs/$1.cu")
     [ ! -d "$tests/programs/$1" ] || sources=("$tests/programs/$1"/*.cu "$tests/programs/$1"/*.cpp)
     "$nvcc" -std=c++17 --extended-lambda -gencode "arch=compute_$arch,code=sm_$arch" "${sources[@]}" -o "$work/$1" \
-        -lcublas -lcurand -lcuda >"$work/$1.build" 2>&1
+        -lcublas -lcublasLt -lcurand -lcuda >"$work/$1.build" 2>&1
 }
 names=()
 for output in "$tests"/programs/*.out; do

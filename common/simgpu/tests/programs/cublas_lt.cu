@@ -70,7 +70,8 @@ int product(cublasLtHandle_t handle, cudaDataType type, cublasLtOrder_t order, b
   const int ra = turned ? k : m, ca = turned ? m : k;
   LT(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_TRANSA, &trans, sizeof trans));
   LT(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue));
-  LT(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &dbias, sizeof dbias));
+  if (epilogue & CUBLASLT_EPILOGUE_BIAS)
+    LT(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &dbias, sizeof dbias));
   LT(cublasLtMatrixLayoutCreate(&of_a, type, ra, ca, rows ? ca : ra));
   LT(cublasLtMatrixLayoutCreate(&of_b, type, k, n, rows ? n : k));
   LT(cublasLtMatrixLayoutCreate(&of_c, type, m, n, rows ? n : m));
@@ -85,11 +86,14 @@ int product(cublasLtHandle_t handle, cudaDataType type, cublasLtOrder_t order, b
   cublasLtMatmulHeuristicResult_t best = {};
   int found = 0;
   const size_t space = 1 << 20;
+  void* work = nullptr;
+  cudaMalloc(&work, space);
   LT(cublasLtMatmulPreferenceCreate(&preference));
   LT(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &space, sizeof space));
+  // A bias by rows is not supported.
   LT(cublasLtMatmulAlgoGetHeuristic(handle, desc, of_a, of_b, of_c, of_c, preference, 1, &best, &found));
   const float alpha = 0.5f, beta = 2;
-  LT(cublasLtMatmul(handle, desc, &alpha, da, of_a, db, of_b, &beta, dc, of_c, dd, of_c, &best.algo, nullptr, 0, nullptr));
+  LT(cublasLtMatmul(handle, desc, &alpha, da, of_a, db, of_b, &beta, dc, of_c, dd, of_c, &best.algo, work, space, nullptr));
   std::vector<T> got(c.size());
   CHECK(cudaMemcpy(got.data(), dd, got.size() * sizeof(T), cudaMemcpyDeviceToHost));
   const int bad = (found != 1) + count_wrong<T>(a, b, c, bias, got, rows, turned, epilogue);
@@ -97,6 +101,7 @@ int product(cublasLtHandle_t handle, cudaDataType type, cublasLtOrder_t order, b
   for (const auto layout : layouts) cublasLtMatrixLayoutDestroy(layout);
   cublasLtMatmulDescDestroy(desc);
   for (T* p : {da, db, dc, dbias}) cudaFree(p);
+  cudaFree(work);
   if (apart) cudaFree(dd);
   return bad;
 }
@@ -114,6 +119,20 @@ int main() {
   LT(cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, CUDA_R_32F));
   const int16_t narrow = 1;
   std::printf("%d\n", cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_TRANSA, &narrow, sizeof narrow));
+  // A bias that no epilogue adds.
+  const std::vector<float> one(1, 1.0f);
+  float *a = to_device(one), *d = to_device(one), *bias = to_device(one);
+  cublasLtMatrixLayout_t scalar;
+  LT(cublasLtMatrixLayoutCreate(&scalar, CUDA_R_32F, 1, 1, 1));
+  for (float* const added : {static_cast<float*>(nullptr), bias}) {
+    const float alpha = 1, beta = 0;
+    LT(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &added, sizeof added));
+    std::printf("%d\n", cublasLtMatmul(handle, desc, &alpha, a, scalar, a, scalar, &beta, d, scalar, d, scalar, nullptr,
+                                       nullptr, 0, nullptr));
+  }
+  cublasLtMatrixLayoutDestroy(scalar);
+  cudaDeviceSynchronize();
+  for (float* const p : {a, d, bias}) cudaFree(p);
   cublasLtMatmulDescDestroy(desc);
   LT(cublasLtDestroy(handle));
   return 0;

@@ -1,7 +1,6 @@
 // The matrices of the labs, the grader and the CPU reference: row-major with a leading dimension.
 //
-// Kernels take a MatrixView by value. HostMatrix (host_matrix.hpp, included here for plain C++)
-// owns its elements. A .cu file gets the view alone, which keeps it quick to compile.
+// Kernels take a MatrixView by value. HostMatrix (host_matrix.hpp) owns its elements.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +36,3 @@ struct MatrixView {
     return {data, rows, cols, ld};
   }
 };
-
-#if !defined(__CUDACC__) && !defined(__CUDA__) && !defined(GEMM_LAB_VIEWS_ALONE)
-#include "common/host_matrix.hpp"
-#endif

@@ -204,14 +204,17 @@ void ask_of_warps(const Evidence& evidence, const Run& run, const Finding& findi
                                 {"columns", tile.wn}});
 }
 
+std::uint64_t threads_started(const simgpu::LaunchReport& launch) {
+  const simgpu::Dim3 &grid = launch.grid, &block = launch.block;
+  return std::uint64_t{grid.x} * grid.y * grid.z * block.x * std::uint64_t{block.y} * block.z;
+}
+
 /// At a shape of a few elements every thread that was launched stores every one of them.
 bool each_stores_all(const Evidence& evidence) {
   const auto few = probe_case(evidence, {2, 3, 4, 0, 0, 0}, 61);
   if (!few || few->run.launches.size() != 1) return false;
   const simgpu::LaunchReport& launch = few->run.launches.front();
-  const simgpu::Dim3 &grid = launch.grid, &block = launch.block;
-  const auto threads =
-      std::uint64_t{grid.x} * grid.y * grid.z * block.x * std::uint64_t{block.y} * block.z;
+  const std::uint64_t threads = threads_started(launch);
   const auto elements = static_cast<std::uint64_t>(few->size()) * size_of(few->run.c_after.type);
   return threads > 1 && launch.total.global_store.bytes == threads * elements;
 }
@@ -221,9 +224,7 @@ std::optional<std::string> ask_of_visits(const Evidence& evidence) {
   const auto few = probe_case(evidence, {33, 17, 5, 0, 0, 0}, 61);
   if (!few || few->run.launches.size() != 1) return std::nullopt;
   const simgpu::LaunchReport& launch = few->run.launches.front();
-  const simgpu::Dim3 &grid = launch.grid, &block = launch.block;
-  const auto threads =
-      std::uint64_t{grid.x} * grid.y * grid.z * block.x * std::uint64_t{block.y} * block.z;
+  const std::uint64_t threads = threads_started(launch);
   const auto stores = launch.total.global_store.bytes / size_of(few->run.c_after.type);
   if (stores <= threads) return std::nullopt;
   return messages::text("RACE-WAW.visits.next",

@@ -44,10 +44,17 @@ for row in rows:
             "smsp__issue_active.avg.pct_of_peak_sustained_active",
             "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",
             "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+            "sm__cycles_active.avg.pct_of_peak_sustained_elapsed",
+            "lts__throughput.avg.pct_of_peak_sustained_elapsed",
+            "dram__throughput.avg.pct_of_peak_sustained_elapsed",
         )
     ]
+    told_busy = "  ".join(
+        f"{what} {percent:3.0f} %"
+        for what, percent in zip(("issue", "fma", "tensor", "sm", "l2", "memory"), busy)
+    )
     print(
         f"{rung:6} {who:7} {shape.replace(',', 'x'):16} {short(row['Kernel Name'])[:34]:35} "
-        f"{share:4.0%} of {whole / 1e3:8.1f} us  issue {busy[0]:3.0f} %  fma {busy[1]:3.0f} %  tensor {busy[2]:3.0f} %\n"
+        f"{share:4.0%} of {whole / 1e3:8.1f} us  {told_busy}\n"
         f"       {told}"
     )

@@ -99,7 +99,7 @@ const std::vector<grader::Goal> goals = {
      .diagnosis = "UNCOALESCED",
      .missed =
          "Many threads have no element of C. ceil(columns / block.x) by ceil(rows / block.y) blocks "
-         "are enough. If you launch just these, most of a block lies beyond the edge of C: take a "
+         "are enough. If that is what you launch, most of a block lies beyond the edge of C: take a "
          "smaller one.",
      .parameters = {{"slack", 1.00}},
      .measure = threads_started,

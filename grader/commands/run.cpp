@@ -83,7 +83,7 @@ void print_findings(const simgpu::LaunchReport& launch, const std::string& file)
 void print_launch(const simgpu::LaunchReport& launch, const std::string& file) {
   const auto& reg = launch.registers;
   const auto& t = launch.total;
-  say(2, text("run.kernel", {{"kernel", printable(launch.kernel)}}));
+  say(2, text("run.kernel", {{"kernel", printable(diag::kernel_name(launch.kernel))}}));
   const unsigned shared = launch.static_shared_bytes + launch.dynamic_shared_bytes;
   say(4, text("run.grid", {{"grid", explain::dim_text(launch.grid)},
                            {"block", explain::dim_text(launch.block)}}) +

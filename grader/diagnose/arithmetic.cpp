@@ -2,6 +2,8 @@
 // and a thread's two small arrays exchanged in its outer product.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstring>
 #include <functional>
 #include <set>
 #include <utility>
@@ -107,6 +109,42 @@ std::optional<Diagnosis> wrong_operator(const Cases& cases) {
         }))
       return say("K-TILE-REPEATED", "all", {{"times", factor}});
   return std::nullopt;
+}
+
+/// An element of a 16-bit type, its bits read as those of the other one.
+double as_other_type(const Matrix& m, int row, int col) {
+  const std::byte* const place = m.storage.data() + m.index(row, col) * size_of(m.type);
+  if (m.type == ElementType::float16) {
+    BFloat16 other{};
+    std::memcpy(&other, place, sizeof other);
+    return static_cast<double>(other);
+  }
+  Half other{};
+  std::memcpy(&other, place, sizeof other);
+  return static_cast<double>(other);
+}
+
+/// Tensor cores that are told half for bfloat16, or the other way round. What they add up is not
+/// whole any more, and rounded.
+std::optional<Diagnosis> other_type(const Evidence& evidence, const Cases& cases) {
+  if (size_of(evidence.type) != 2 || !on_tensor_cores(cases)) return std::nullopt;
+  constexpr double kRounding = 1e-4;  // far above that of FP32, far below what another type does
+  std::int64_t explained = 0;
+  for (const Case& c : cases)
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j) {
+        double sum = 0, size = 0;
+        for (int k = 0; k < c.k; ++k) {
+          const double product = as_other_type(c.run.a, i, k) * as_other_type(c.run.b, k, j);
+          sum += product, size += std::abs(product);
+        }
+        if (!(std::abs(c.got(i, j) - sum) <= kRounding * size)) return std::nullopt;
+        explained += c.state_at(i, j) != State::right;
+      }
+  if (explained < 2) return std::nullopt;
+  const bool half = evidence.type == ElementType::float16;
+  return say("WRONG-VALUE", "type",
+             {{"type", half ? "half" : "bfloat16"}, {"other", half ? "bfloat16" : "half"}});
 }
 
 /// Two sums, of a row of A and of a column of B, multiplied at the end.
@@ -345,6 +383,7 @@ std::optional<Diagnosis> explain_arithmetic(const Evidence& evidence, const Case
     };
     if (holds(cases, negated)) d = say("WRONG-SIGN", "", {});
     if (!d) d = wrong_operator(cases);
+    if (!d) d = other_type(evidence, cases);
     if (!d) d = grown_factors(cases);
     if (!d) d = multiplied_sums(cases);
     if (!d) d = largest_product(cases);

@@ -541,7 +541,7 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
   if (is_between_two(finding) && finding.other && !is_beyond_life(finding)) {
     d.details.push_back(party(noun(at), at));
     d.details.push_back(party(noun(*finding.other), *finding.other) + times(finding));
-  } else {
+  } else if (at.actor != Actor::launch) {  // then no thread stands out
     d.details.push_back(messages::text("detail.finding", {{"thread", coordinates(at.thread)},
                                                           {"block", coordinates(at.block)},
                                                           {"times", times(finding)}}));

@@ -34,6 +34,7 @@ bool reads_nothing(const simgpu::LaunchReport* launch, const simgpu::SourceLine&
 }  // namespace
 
 simgpu::SourceLine place_of(const Finding& finding) {
+  if (finding.at.actor == simgpu::Actor::launch) return {};  // no line of the kernel is to blame
   const auto own = [](const simgpu::SourceLine& line) {
     return line.line != 0 && header_of(line).empty();
   };

@@ -414,10 +414,10 @@ TEST_CASE("two threads that meet in a tile: with which of their stores") {
   CHECK(steps.id == "RACE-WAW");
   CHECK(told(steps, "thread (0, 0) writes elements 0, 64, 128, 192 of tile"));
   CHECK(told(steps, "thread (1, 0) writes elements 64, 128, 192, 256 of tile"));
-  CHECK(has(steps.next_step, "thread (0, 0) stores, and number 1 of those of thread (1, 0)"));
+  CHECK(has(steps.next_step, "and thread (1, 0) as its number 1"));
   const Diagnosis same = of_stores(FindingKind::shared_race, one, &other, 4,
                                    [](int t, int n) { return 64 + t / 2 + 64 * n; });
-  CHECK(has(same.next_step, "which is number 1 of those that each stores"));
+  CHECK(has(same.next_step, "each stores it as its element number 1."));
   CHECK(has(same.next_step, "So what tells these threads apart does not reach the index"));
   CHECK(has(same.next_step, "lost by a /, a % or an &"));
   simgpu::Access below = one;  // in a row of threads of its own

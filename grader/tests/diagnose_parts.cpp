@@ -54,8 +54,8 @@ TEST_CASE("out of bounds: the index that goes too far is told where rows follow 
   CHECK(has(row.next_step, "The row is 17 here"));
   CHECK(has(row.next_step, "below M"));
   CHECK(has(row.next_step,
-            "a min() with M - 1? Look at that line: it must test, or limit, this row"));
-  CHECK(has(row.next_step, "to return, one that fails is enough (||)"));
+            "a min() with M - 1? Check that test: does it compare this row, with <, or limit it?"));
+  CHECK(has(row.next_step, "and must return if either is outside (||)"));
   const Diagnosis k = named(and_touches([](Call& c) { c.at_a(c.m - 1, c.k); }), dense);
   CHECK(k.headline == "line 31 reads A[16][65], past its end: A is 17 x 65");
   CHECK(has(k.next_step, "The columns of A are counted by k: the last is 64"));

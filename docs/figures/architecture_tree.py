@@ -5,7 +5,7 @@ import textwrap
 from svg import NARROW, Drawing
 
 FOLDERS = (  # name, kind, what it holds
-    ("lab1_naive/ ... lab5_tensor_core/", "mark", "gemm.cu: what a student edits. lab.toml: stages and points. hints.md. goals.cpp: upper bounds "
+    ("lab1_naive/ ... lab6_summit/", "mark", "gemm.cu: what a student edits. lab.toml: stages and points. hints.md. goals.cpp: upper bounds "
      "on counts. solution/, mutants/, alternatives/: in the authors' tree only"),
     ("examples/", "mark", "CUDA programs of one's own, for make sim"),
     ("grader/", "panel", "make check: compile, judge, diagnose, report, explain, gpu, os. bench/: speed against cuBLAS. course/: for staff. "
@@ -36,7 +36,7 @@ def draw(narrow=False):
             d.text(left + 4 if narrow else left + box + 16, y + 50 + 18 * line if narrow else y + 20 + 18 * line, words, size=13)
     if not narrow:
         at = {name: y + 16 for name, y in places.items()}
-        for x, (start, end) in ((48, ("lab1_naive/ ... lab5_tensor_core/", "common/")), (34, ("grader/", "common/")), (20, ("grader/", "common/simgpu/"))):
+        for x, (start, end) in ((48, ("lab1_naive/ ... lab6_summit/", "common/")), (34, ("grader/", "common/")), (20, ("grader/", "common/simgpu/"))):
             d.line(f"M{left} {at[start]}H{x}V{at[end]}H{left - 3}", "ink", 1.5, arrow=True)
         d.text(62, d.height - 14, "Arrows: includes. A lab never includes another lab.", "tmuted", 13)
     else:

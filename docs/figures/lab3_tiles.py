@@ -26,7 +26,7 @@ def draw(narrow=False):
     d.text(ax + 62, ay + 104, "a_tile: 128 × 16", "ta", 13.5, "middle", True)
     d.text(bx - 6, by + 50, "b_tile: 16 × 128", "tb", 13.5, "end", True)
     d.text(cx + 62, cy + 104, "128 × 128,", "tc", 13.5, "middle", True)
-    d.text(cx + 62, cy + 120, "8 × 8 per thread", "tc", 13.5, "middle", True)
+    d.text(cx + 62, cy + 119, "8 × 8 a thread", "tc", 13, "middle", True)
     d.text(24, 340, "Pale: done. One fetched element of A", size=14)
     d.text(24, 358, "serves 128 columns of C.", size=14)
     if narrow:

@@ -23,7 +23,7 @@ def draw(narrow=False):
         d.box(x, y, 1.9 * unit, 26, "a", f"fetch {t}", 13)
         d.rect(x, y + 32, 1.9 * unit, 26, "cell", dash="4 3")
         d.text(x + .95 * unit, y + 49, "waits", "tmuted", 13, "middle")
-        d.box(x + 1.95 * unit, y + 32, 1.1 * unit, 26, "c", f"× {t}" if narrow else f"multiply {t}", 13 if narrow else 12)
+        d.box(x + 1.95 * unit, y + 32, 1.1 * unit, 26, "c", f"× {t}", 13)
     y += 80
     d.line(f"M{left} {y}H{right}")
     head(y + 28, *(("three pairs in turn: copies of t + 1 and", "t + 2 in flight while t is multiplied") if narrow else (
@@ -41,9 +41,9 @@ def draw(narrow=False):
     d.text(x0 + .95 * unit, y + 113, "waits once", "tmuted", 12.5, "middle")
     for t in range(7):
         if x0 + (begin + 1.15 * t + 1.1) * unit <= right + 2:
-            d.box(x0 + (begin + 1.15 * t) * unit, y + 96, 1.1 * unit, 26, "c", f"× {t}" if narrow else f"multiply {t}", 13 if narrow else 12)
+            d.box(x0 + (begin + 1.15 * t) * unit, y + 96, 1.1 * unit, 26, "c", f"× {t}", 13)
     lines = ("Before each multiplication (×): wait for", "copy t, one barrier, start copy t + 2 into", "the stage that t − 1 has left.") if narrow else (
-        "Before each multiply: wait for copy t, one barrier, start copy t + 2 into the stage that t − 1 has left.",)
+        "Before each multiplication (×): wait for copy t, one barrier, start copy t + 2 into the stage that t − 1 has left.",)
     for i, words in enumerate(lines):
         d.text(left, y + (150 if narrow else 158) + 19 * i, words, size=14 if narrow else 13)
     return d.svg()

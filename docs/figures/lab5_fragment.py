@@ -58,5 +58,5 @@ def draw(narrow=False):
         d.text(x, 308, f"{result}:", size=13.5)
         d.text(x, 327, cost, "tc" if good else "tbad", 13.5, bold=True)
     d.text(406, 356, "ldmatrix reads eight rows of 16 bytes at once,", size=13.5)
-    d.text(406, 375, "one chunk of each: all banks or a queue at four.", size=13.5)
+    d.text(406, 375, "one chunk from each row.", size=13.5)
     return d.svg()

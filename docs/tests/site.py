@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT / "grader" / "tests"))
 
 MINUTES = 15
 WITH_CODE = 20  # of a chapter
+SHEET = 718  # pixels between the margins of a sheet of A4
 try:
     from browser import WIDTHS, axe_source, browser, check, look, requests, violations
 except ImportError:  # no Selenium: the first half needs none
@@ -232,6 +233,13 @@ def check_page(driver, site, path, axe):
             rules = {} if theme == "light" else {"rules": ("color-contrast", "scrollable-region-focusable", "target-size")}
             found = violations(driver, axe, impacts=("serious", "critical"), **rules)
             check(f"{here}: axe finds no serious problem", not found, found)
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": SHEET, "height": 1000, "deviceScaleFactor": 1, "mobile": False})
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    cut = driver.execute_script("return [...document.querySelectorAll('article pre, article table, article svg, article img')].filter(e => "
+                                "e.getBoundingClientRect().right > innerWidth + 1 || (e.localName === 'pre' && e.scrollWidth > e.clientWidth + 1))"
+                                ".map(e => e.localName + '.' + e.className + ' ' + e.textContent.trim().slice(0, 60)).slice(0, 5)")
+    check(f"{name}: nothing is cut off on paper", not cut, cut)
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     errors = [entry["message"] for entry in driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
     check(f"{name}: nothing on the console", not errors, errors)
     asked = {one for one in requests(driver) if not one.startswith((site.as_uri() + "/", "data:", "chrome:", "blob:", "about:"))}

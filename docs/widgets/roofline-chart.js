@@ -93,14 +93,25 @@
   const SIZES = ['all', 256, 512, 1024, 2048, 4096, 8192].map(n => [String(n), n === 'all' ? 'every size' : `n = ${n}`]);
   const TILES = [[1, 1, 'lab 1: one element'], [8, 4, 'lab 2: 8 × 4'], [128, 128, 'lab 3: 128 × 128']];
 
-  /** Numbers beside groups of points, [x, y, numbers], up to x = end: on the first side where neither a label nor a point is. */
-  function labels(groups, end, text) {
+  /** 5, 6, 11, 12, 13 as "5, 6, 11–13". */
+  function ranges(numbers) {
+    const runs = [];
+    for (const n of numbers) {
+      const last = runs[runs.length - 1];
+      if (last && n === last[1] + 1) last[1] = n; else runs.push([n, n]);
+    }
+    return runs.map(([from, to]) => from === to ? from : to === from + 1 ? `${from}, ${to}` : `${from}–${to}`).join(', ');
+  }
+
+  /** Numbers beside groups of points, [x, y, numbers], from x = begin to end: on the first side where neither a label nor a point is. */
+  function labels(groups, begin, end, text) {
     const boxes = groups.map(([x, y]) => [x - 5, y - 5, 10, 10]), nodes = [];
     groups.forEach(([x, y, numbers], own) => {
-      const words = numbers.join(', '), wide = 5.8 * words.length;
-      const sides = [[x + 8, y - 5], [x - 8 - wide, y - 5], [x - wide / 2, y + 7], [x - wide / 2, y - 17], [x + 8, y - 16], [x + 8, y + 6]];
-      const free = ([left, top]) => left + wide <= end && boxes.every(([bx, by, bw, bh], i) => i === own || left + wide < bx || bx + bw < left || top + 10 < by || by + bh < top);
-      const [left, top] = sides.find(free) || sides[0];
+      const words = ranges(numbers), wide = 5.8 * words.length;
+      const sides = [[x + 8, y - 5], [x - 8 - wide, y - 5], [x - wide / 2, y + 7], [x - wide / 2, y - 17], [x + 8, y - 16], [x + 8, y + 6],
+        [x - 8 - wide, y + 6], [x - 8 - wide, y - 16], [x - 8 - wide, y + 18], [x + 8, y + 18], [x + 8, y - 28], [end - wide, y + 30], [end - wide, y - 40]];
+      const free = ([left, top]) => left >= begin && left + wide <= end && boxes.every(([bx, by, bw, bh], i) => i === own || left + wide < bx || bx + bw < left || top + 10 < by || by + bh < top);
+      const [left, top] = sides.find(free) || [Math.min(x + 8, end - wide), y - 5];
       boxes.push([left, top, wide, 10]);
       nodes.push(text(left, top + 9, words, { class: 'w-tiny w-halo' }));
     });
@@ -194,7 +205,7 @@
         if (group) group[2].push(i + 1);
         else near.push([x, y, [i + 1]]);
       });
-      if (model.own.length <= 24) nodes.push(...labels(near, left + wide, text));
+      if (model.own.length <= 24) nodes.push(...labels(near, left, left + wide, text));
       const legend = el('p', { class: 'w-legend' }, el('span', { class: 'w-key w-cell' }), ' tiles of the labs ', el('span', { class: 'w-key w-mark' }), ' your tile ',
         el('span', { class: 'w-key w-own' }), model.given ? ' recorded kernels, at the operations per byte that their requests ask of global memory. Points above the slope are fed by caches. ' +
           'cuBLAS and wgmma were not counted: they are drawn as if each matrix travelled once.' : ' your results, drawn as if each matrix travelled once.');

@@ -131,8 +131,12 @@ void name_race(const Evidence& evidence, const Run& run, const simgpu::Finding& 
   turned.other = round->races ? writer : reader;
   d = explain(turned, evidence.tile, &run, evidence.type);
   d.details = std::move(details);
-  // Either of two barriers may be the one that is missing.
-  if (round->filled_again) d.next_step = messages::text("RACE-RAW.ahead.next");
+  // Either of two barriers may be the one that is missing. Two lanes of one warp may have memory of
+  // their own, which a loop fills again and again: that is no tile that is fetched ahead.
+  simgpu::Finding read = finding;
+  read.at = reader, read.other = writer;
+  if (round->filled_again && variant_of_tile_race(read, nullptr) != "warp")
+    d.next_step = messages::text("RACE-RAW.ahead.next");
 }
 
 }  // namespace grader::diag

@@ -1,6 +1,7 @@
 """Every page says how long it takes to read, text alone and with its code (tests hold the text to 15 minutes), and has each figure for wide and for narrow
 screens."""
 
+import collections
 import pathlib
 import re
 import shutil
@@ -59,9 +60,24 @@ BLANKS = re.compile(r'<span class="w">(\s*)</span>')
 FIGURE = re.compile(r'<img ([^>]*?)src="([^"]*?_images/)([\w-]+)\.svg"([^>]*?)/?>')
 
 
+EMPTY_HEAD = re.compile(r'<th(?: class="head")?>(?:<p></p>)?</th>')
+REGION = re.compile(r'(role="region" aria-label=")([^"]*)(")')
+
+
+def told_apart(body):
+    """Screen readers list regions by their names: the second "Measurements" of a page is "Measurements 2"."""
+    seen = collections.Counter()
+
+    def named(found):
+        seen[found[2]] += 1
+        return found[1] + found[2] + (f" {seen[found[2]]}" if seen[found[2]] > 1 else "") + found[3]
+
+    return REGION.sub(named, body)
+
+
 def finish_page(app, page, template, context, doctree):
     """The body as it is written: docs/figures/NAME-narrow.svg, if it is there, in the place of NAME.svg where the window is
-    narrow."""
+    narrow; an empty corner of a table is no head of anything; no two regions have one name."""
 
     def picture(found):
         before, folder, name, after = found.groups()
@@ -71,7 +87,8 @@ def finish_page(app, page, template, context, doctree):
 
     if "body" in context:
         # A blank in code needs no element of its own.
-        context["body"] = FIGURE.sub(picture, BLANKS.sub(r"\1", context["body"]))
+        body = FIGURE.sub(picture, BLANKS.sub(r"\1", context["body"]))
+        context["body"] = told_apart(EMPTY_HEAD.sub('<td class="head"></td>', body))
 
 
 def copy_narrow_figures(app, exception):

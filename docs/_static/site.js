@@ -124,5 +124,8 @@
   document.addEventListener('DOMContentLoaded', () => {
     document.querySelectorAll('form.predict').forEach(setUpPrediction);
     document.querySelectorAll('.bounds').forEach(setUpBounds);
+    // The theme leaves the title and the search beside the list of pages, outside of every landmark.
+    const side = document.getElementById('pst-primary-sidebar');
+    if (side) { side.setAttribute('role', 'navigation'); side.setAttribute('aria-label', 'Site'); }
   });
 })();

@@ -29,8 +29,8 @@ def main():
         shared = number(row["launch__shared_mem_per_block"]) / 1024
         print(
             f"{rung:6} {shape.replace(',', 'x'):15} {who:7} {float(tflops):7.2f} {beside:20} {mhz:>5} {watts:>5} "
-            f"{tensor:7.1f} {issue:6.1f} {l2:7.1f} {memory:7.1f}  {row['launch__grid_size']} x {row['launch__block_size']}, "
-            f"{row['launch__registers_per_thread']}, {shared:.0f} KB, {short(row['Kernel Name'])}"
+            f"{tensor:7.1f} {issue:6.1f} {l2:7.1f} {memory:7.1f}  {number(row['launch__grid_size']):.0f} x {row['launch__block_size']}, "
+            f"{row['launch__registers_per_thread']}, {shared:.0f} KB, {short(row['Kernel Name']).split('_execute')[0]}"
         )
 
 

@@ -48,10 +48,11 @@ done <<<"$kernels"
     echo "${gpu%%,*}, driver${gpu#*,}, CUDA $("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p'), ncu $(ncu --version |
         sed -n 's/^Version \([^ ]*\).*/\1/p'), commit $commit, $(date -u '+%Y-%m-%d %H:%M UTC'). Power limit: $limit."
     cat <<'HEAD'
-A kernel and cuBLAS's in turns, a second each and four times, product after product, random data, results compared: TFLOP/s, the ratio to cuBLAS in the
-same turn (median, least and most), the clock and the power that NVML read. Then one product under the profiler, which
-is too short for the power limit: cycles in which tensor cores were busy, and in which schedulers issued, in %; GB read
-and written in L2 and in memory; blocks x threads, registers per thread, shared memory per block, the kernel.
+A kernel and cuBLAS's in turns, a second each and four times, after a second of cuBLAS; product after product, none of A, B or
+C the same as of the one before, random data, results compared: TFLOP/s, the ratio to cuBLAS in the same turn (median, least and
+most), the clock and the power that NVML read. Then one product under the profiler, which is too short for the power
+limit: cycles in which tensor cores were busy, and in which schedulers issued, in %; GB read and written in L2 and in
+memory; blocks x threads, registers per thread, shared memory per block, the kernel.
 
 kernel M x N x K       who     TFLOP/s ratio                  MHz     W  tensor  issue      L2  memory  launch
 HEAD

@@ -55,7 +55,7 @@ class Bars(LabDirective):
         where_from, how = Bench(text).source()
         notes = raw("<ol>" + "".join(f'<li id="bars-note-{number}">{inline(note)}</li>' for note, number in self.numbered.items()) + "</ol>")
         return [made_table(head, rows, f"Speed as a multiple of cuBLAS's, with the 95 % interval of its median, and the worst error (and the mean) in units of u(|A||B|). {where_from}.",
-                           f"{how}. Bars and notes: docs/data/bars.toml, from docs/results/h200/tuning-lab-6.txt, stalls-lab-6.txt and their neighbours"),
+                           f"{how}. Bars and notes: docs/data/bars.toml, from docs/results/h200/tuning-lab-6.txt, stalls-lab-6.txt, power-lab-6.txt and their neighbours"),
                 notes]
 
 

@@ -19,6 +19,7 @@
 #include <fmt/core.h>
 
 #include "common/simgpu/ptx/clusters.hpp"
+#include "grader/compile/array_bounds.hpp"
 #include "grader/compile/cache.hpp"
 #include "grader/compile/compiler_output.hpp"
 #include "grader/compile/entries.hpp"
@@ -674,7 +675,12 @@ const SourceUnit* Build::failed() const {
 
 Build build_lab(const Workplace& place, const Toolchain& toolchain, const Lab& lab,
                 const SourceOf& source, const BuildOptions& options) {
-  return Driver(place, toolchain, lab, options).build(source);
+  Build build = Driver(place, toolchain, lab, options).build(source);
+  // A build may outlive all of these but the lab, which whoever judges it has.
+  build.array_bounds = [=, &lab, bare = build](const Rung& rung, const std::string& type) {
+    return with_array_bounds(place, toolchain, lab, source, options, bare, rung, type);
+  };
+  return build;
 }
 
 }  // namespace grader

@@ -79,6 +79,9 @@ struct Build {
   /// again while it was compiled.
   std::string host;
   double seconds = 0;  ///< wall time of this build
+  /// One rung's kernels once more, with a check of each index into an array (array_bounds.hpp); nothing
+  /// if that fails. May be empty.
+  std::function<std::optional<Build>(const Rung& rung, const std::string& type)> array_bounds;
 
   const SourceUnit& unit(const std::string& file) const;  ///< throws std::out_of_range
   /// The first that is not built; null: all are.

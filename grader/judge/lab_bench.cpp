@@ -5,6 +5,8 @@
 #include <cmath>
 #include <set>
 
+#include "grader/compile/array_bounds.hpp"
+#include "grader/errors.hpp"
 #include "grader/judge/stage.hpp"
 
 namespace grader {
@@ -112,11 +114,32 @@ std::vector<SourceUnit> LabBench::load(std::vector<bool> known) {
       std::unique_ptr<Seat>& own = seats_[seat_name(rung.name, type)];
       if (!own) own = std::make_unique<Seat>(build_, config_);
       const std::string name = rung.name + "<" + type + ">";
-      if (const EntryPoint* point = entry(name); point && point->defined)
-        checks_[name] = std::make_unique<RungCheck>(own->session, lab_, rung, type,
-                                                    CallSeeds(options_.seed, options_.key));
+      const EntryPoint* const point = entry(name);
+      if (!point || !point->defined) continue;
+      auto& check = checks_[name] = std::make_unique<RungCheck>(
+          own->session, lab_, rung, type, CallSeeds(options_.seed, options_.key));
+      check->check_bounds_by([this, &rung, &type](const CallSpec& spec) {
+        return call_with_array_bounds(rung, type, spec);
+      });
     }
   return units;
+}
+
+std::optional<RungCheck::BoundsRun> LabBench::call_with_array_bounds(const Rung& rung,
+                                                                     const std::string& type,
+                                                                     const CallSpec& spec) const {
+  const SourceUnit& unit = build_.unit(rung.file);
+  if (!build_.array_bounds || !may_have_arrays(unit.source)) return {};
+  try {
+    const std::optional<Build> checked = build_.array_bounds(rung, type);
+    if (!checked) return {};
+    SessionConfig config = config_;
+    config.known.clear();
+    Session session(*checked, config);
+    return RungCheck::BoundsRun{session.call(spec), unit.source};
+  } catch (const InfraError&) {  // what it could add is not worth the stage's verdict
+    return {};
+  }
 }
 
 std::set<std::string> LabBench::kernels(const Stage& stage) const {

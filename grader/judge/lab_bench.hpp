@@ -92,6 +92,10 @@ class LabBench {
   std::string seat_name(const std::string& rung, const std::string& type) const;
   Seat& seat(const std::string& rung, const std::string& type);
   Seat& first_seat();
+  /// A call of its own, in processes of its own, over device code that checks indices into arrays.
+  std::optional<RungCheck::BoundsRun> call_with_array_bounds(const Rung& rung,
+                                                             const std::string& type,
+                                                             const CallSpec& spec) const;
   /// Tries the cases of a stage in one type until one fails that can be explained; null stands for a
   /// case that is judged in another type only. `take` locks the session for each case; no lock means
   /// stop.

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "common/reference.hpp"
+#include "grader/compile/array_bounds.hpp"
+#include "grader/diagnose/wording.hpp"
 #include "grader/messages.hpp"
 #include "grader/os/escape.hpp"
 
@@ -344,6 +346,60 @@ const Measured& RungCheck::measure(const Extents& extents, bool doubled) {
     if (doubled) double_products(outcome, result);
   }
   return measured_.emplace(key, std::move(result)).first->second;
+}
+
+namespace {
+
+diag::Diagnosis explain(const ArrayIndex& index, const ArrayOverrun& found) {
+  const auto dim3 = [](const unsigned(&of)[3]) { return simgpu::Dim3{of[0], of[1], of[2]}; };
+  const auto at = [&](std::int64_t i) { return found.row + '[' + std::to_string(i) + ']'; };
+  diag::Diagnosis d =
+      diag::say("OOB", found.inner ? "array.row" : "array",
+                {{"line", index.line},
+                 {"access", found.access},
+                 {"row", found.row},
+                 {"name", found.name},
+                 {"length", diag::counted(found.length, found.rows ? "row" : "element")},
+                 {"first", at(0)},
+                 {"last", at(found.length - 1)}});
+  d.details = {text("detail.party", {{"what", found.access},
+                                     {"where", "line " + std::to_string(index.line)},
+                                     {"thread", diag::coordinates(dim3(index.thread))},
+                                     {"block", diag::coordinates(dim3(index.block))}})};
+  d.place.line = index.line;
+  return d;
+}
+
+}  // namespace
+
+std::optional<diag::Diagnosis> RungCheck::array_overrun(const CaseResult& result) const {
+  const diag::Run& run = result.failure->outcome.run;
+  return array_overrun(CallSpec{entry_, run.a, run.b, run.c_before});
+}
+
+std::optional<diag::Diagnosis> RungCheck::array_overrun(const Case& shape) {
+  Inputs inputs = make_inputs(element_type(type_), rung_, shape, Fill::integers, Before::poison,
+                              seeds_.next(entry_));
+  return array_overrun(
+      CallSpec{entry_, std::move(inputs.a), std::move(inputs.b), std::move(inputs.c)});
+}
+
+std::optional<diag::Diagnosis> RungCheck::array_overrun(CallSpec spec) const {
+  if (!bounds_call_) return {};
+  // Loops that are not unrolled, and a comparison for each index: several times as many instructions.
+  constexpr std::uint64_t kLonger = 8;
+  spec.checks = false;
+  spec.instruction_budget =
+      kLonger * instruction_budget(lab_, {spec.a.rows, spec.b.cols, spec.a.cols});
+  const std::optional<BoundsRun> checked = bounds_call_(spec);
+  if (!checked) return {};
+  for (const simgpu::LaunchReport& launch : checked->outcome.run.launches) {
+    const std::optional<ArrayIndex> index = array_index_in(launch.printf_output);
+    const std::optional<ArrayOverrun> found =
+        index ? overrun_of(*index, checked->source) : std::nullopt;
+    if (found) return explain(*index, *found);
+  }
+  return {};
 }
 
 diag::Diagnosis RungCheck::diagnose(const CaseResult& result) {

@@ -1,6 +1,7 @@
 // One rung in one element type: its session, and everything that has been tried on it so far.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -58,6 +59,19 @@ class RungCheck {
   /// Names the bug behind a failure of kind `wrong`; runs probes on the same session.
   diag::Diagnosis diagnose(const CaseResult& result);
 
+  /// Calls the rung's launcher over device code with checks; see array_bounds.hpp. Nothing where there
+  /// is no such code.
+  struct BoundsRun {
+    CallOutcome outcome;
+    std::string source;
+  };
+  using BoundsCall = std::function<std::optional<BoundsRun>(const CallSpec& spec)>;
+  void check_bounds_by(BoundsCall call) { bounds_call_ = std::move(call); }
+  /// An index beyond the end of an array in a failing call, or in any at a shape; nothing if none is
+  /// known.
+  std::optional<diag::Diagnosis> array_overrun(const CaseResult& result) const;
+  std::optional<diag::Diagnosis> array_overrun(const Case& shape);
+
   /// The kernels that calls have launched which were right, by their linker's names.
   const std::set<std::string>& kernels() const { return kernels_; }
 
@@ -72,6 +86,7 @@ class RungCheck {
                                  bool checks, CaseResult* into, CallOutcome* keep);
 
   void note_kernels(const CallOutcome& outcome);
+  std::optional<diag::Diagnosis> array_overrun(CallSpec spec) const;
 
   /// Calls with the data of `plain` again, and fills in what tensor cores took no part in.
   void double_products(const CallOutcome& plain, Measured& into);
@@ -84,6 +99,7 @@ class RungCheck {
   std::map<std::string, CaseResult> cases_;
   std::map<std::string, Measured> measured_;
   std::set<std::string> kernels_;
+  BoundsCall bounds_call_;
 };
 
 /// Thread instructions that one call may take. At 256 x 256 x 256 (clang 14) the labs' kernels

@@ -185,6 +185,38 @@ bool names_no_cause(const diag::Diagnosis& named) {
   return named.id == "UNEXPLAINED" || named.id == "WRONG-PART";
 }
 
+/// Whether an index beyond the end of an array may be behind what was seen. The compiler takes it that
+/// there is none: sums that never begin, loops that never end, threads that meet.
+bool may_be_overrun(const CallOutcome& outcome) {
+  if (outcome.run.failed_launch) return false;
+  const simgpu::Finding* const finding = diag::worst_finding(outcome.run.launches);
+  if (finding == nullptr) return true;
+  switch (finding->kind) {
+    case FindingKind::uninitialised_read:
+    case FindingKind::shared_race:
+    case FindingKind::global_race:
+    case FindingKind::budget_exceeded:
+    case FindingKind::out_of_bounds:
+    case FindingKind::will_spill:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::optional<diag::Diagnosis> overrun_in(RungCheck& check, const CaseResult& chosen,
+                                          const Case* largest) {
+  auto found = check.array_overrun(chosen);
+  if (found || telling(chosen.shape) || !largest) return found;
+  found = check.array_overrun(*largest);
+  if (found) {
+    const Extents& e = largest->extents;
+    found->seen = diag::Seen{static_cast<int>(e.m), static_cast<int>(e.n), static_cast<int>(e.k),
+                             largest->strided()};
+  }
+  return found;
+}
+
 double products(std::int64_t m, std::int64_t n, std::int64_t k) {
   return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
 }
@@ -192,7 +224,7 @@ double products(std::int64_t m, std::int64_t n, std::int64_t k) {
 }  // namespace
 
 void describe_failure(StageResult& stage, const std::string& file, RungCheck& check,
-                      const CaseResult& smallest, const CaseResult& chosen) {
+                      const CaseResult& smallest, const CaseResult& chosen, const Case* largest) {
   const Failure& failure = *chosen.failure;
   const CallOutcome& outcome = failure.outcome;
   stage.state = report::State::failed;
@@ -215,7 +247,9 @@ void describe_failure(StageResult& stage, const std::string& file, RungCheck& ch
     case Failure::Kind::wrong:
       break;
   }
-  diag::Diagnosis named = check.diagnose(chosen);
+  const std::optional<diag::Diagnosis> overrun =
+      may_be_overrun(outcome) ? overrun_in(check, chosen, largest) : std::nullopt;
+  diag::Diagnosis named = overrun ? *overrun : check.diagnose(chosen);
   // The shape that tells most may be the one that shows no cause: then the first that failed is asked.
   if (names_no_cause(named) && &smallest != &chosen && smallest.type == chosen.type &&
       smallest.failure->kind == Failure::Kind::wrong) {

@@ -36,9 +36,11 @@ class FailurePick {
 void describe_infra(report::StageResult& stage, const std::string& what);
 
 /// Fills verdict, diagnosis, headline, details, next step and place for a failed case.
-/// `file`: the student's, as messages name it.
+/// `file`: the student's, as messages name it. `largest`: a case that may show what small ones do not
+/// come to; null: none is asked.
 void describe_failure(report::StageResult& stage, const std::string& file, RungCheck& check,
-                      const CaseResult& smallest, const CaseResult& chosen);
+                      const CaseResult& smallest, const CaseResult& chosen,
+                      const Case* largest = nullptr);
 
 /// A goal as the report shows it.
 report::GoalResult goal_result(const LabBench::GoalRun& run);

@@ -217,6 +217,10 @@ void take_verdict(Task& task, const nlohmann::json& stages) {
     task.got = "passed";
     for (const auto& goal : stage.at("goals"))
       if (goal.at("advice") && !goal.at("met")) advised.insert(goal.at("diagnosis"));
+    // "OOB (a warning): ..."
+    for (const std::string note : stage.at("notes"))
+      if (const auto end = note.find(" (a warning): "); end != std::string::npos)
+        advised.insert(note.substr(0, end));
     if (state == "passed" || state == "skipped") continue;
     task.got = state == "failed" ? diagnosis : state == "not_started" ? kNotStarted : state;
     if (task.must_pass()) task.got = id + " " + task.got;

@@ -353,28 +353,6 @@ void tell_owner(const Stage& stage, const LabBench& bench, StageResult& result) 
                                 {{"function", owner.function}, {"lines", lines}}));
 }
 
-/// The largest case that every type is judged at and that tells something; null: there is none.
-const Case* largest_of(const std::vector<Case>& cases) {
-  const auto size = [](const Case& c) {
-    return std::int64_t{1} * c.extents.m * c.extents.n * c.extents.k;
-  };
-  const Case* largest = nullptr;
-  for (const Case& one : cases)
-    if (telling(one) && !one.one_type && (!largest || size(one) > size(*largest))) largest = &one;
-  return largest;
-}
-
-/// An index beyond the end of an array may leave C as it should be: with this compiler.
-void note_overrun(const Stage& stage, const std::vector<Case>& cases, LabBench& bench,
-                  StageResult& result) {
-  const std::string& type = bench.lab().rung(stage.rung).main_type();
-  const Case* const largest = largest_of(cases);
-  if (!largest) return;
-  const SessionLock::Held held = bench.lock(stage.rung, type);
-  if (const auto overrun = bench.check(stage.rung, type)->array_overrun(*largest))
-    result.notes.push_back(text("note.array", {{"what", overrun->headline}}));
-}
-
 /// Runs one stage inside a Catch2 section: every fact that decides is an assertion.
 void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
   const Todo todo = find_todo(bench.unit(stage.rung).source, stage.id);
@@ -413,7 +391,9 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
       not_started(stage, result, bench, todo);
     return;
   }
-  if (!docket->options->key) note_overrun(stage, cases, bench, result);
+  if (!docket->options->key)
+    for (std::string& note : bench.notes_of_luck(stage, cases))
+      result.notes.push_back(std::move(note));
   result.state = State::passed;
   result.verdict = Verdict::accepted;
   result.headline = passed_headline(result, cases.size());

@@ -8,6 +8,7 @@
 #include "grader/compile/array_bounds.hpp"
 #include "grader/errors.hpp"
 #include "grader/judge/stage.hpp"
+#include "grader/messages.hpp"
 
 namespace grader {
 namespace {
@@ -37,6 +38,16 @@ class StopRule {
 bool telling(const Case& shape) {
   const Extents& e = shape.extents;
   return e.m >= 5 && e.n >= 5 && (e.k >= 5 || e.k == 1) && e.m != e.n && e.m * e.n >= 64;
+}
+
+const Case* largest_of(const std::vector<Case>& cases) {
+  const auto size = [](const Case& c) {
+    return std::int64_t{1} * c.extents.m * c.extents.n * c.extents.k;
+  };
+  const Case* largest = nullptr;
+  for (const Case& one : cases)
+    if (telling(one) && !one.one_type && (!largest || size(one) > size(*largest))) largest = &one;
+  return largest;
 }
 
 LabBench::LabBench(const Lab& lab, const Build& build, const JudgeOptions& options, Pool& pool)
@@ -140,6 +151,21 @@ std::optional<RungCheck::BoundsRun> LabBench::call_with_array_bounds(const Rung&
   } catch (const InfraError&) {  // what it could add is not worth the stage's verdict
     return {};
   }
+}
+
+std::vector<std::string> LabBench::notes_of_luck(const Stage& stage,
+                                                 const std::vector<Case>& cases) {
+  std::vector<std::string> notes;
+  const Case* const largest = largest_of(cases);
+  if (!largest) return notes;
+  const std::string& type = lab_.rung(stage.rung).main_type();
+  const SessionLock::Held held = lock(stage.rung, type);
+  RungCheck& checked = *check(stage.rung, type);
+  if (const auto overrun = checked.array_overrun(*largest))
+    notes.push_back(messages::text("note.array", {{"what", overrun->headline}}));
+  if (std::string note = checked.grid_by_ld(largest->extents); !note.empty())
+    notes.push_back(std::move(note));
+  return notes;
 }
 
 std::set<std::string> LabBench::kernels(const Stage& stage) const {

@@ -71,6 +71,10 @@ class LabBench {
   };
   std::vector<GoalRun> run_goals(const Stage& stage);
 
+  /// What to note of a stage that passes: an index beyond the end of an array may leave C as it should
+  /// be, with this compiler, and so do blocks that have nothing to do.
+  std::vector<std::string> notes_of_luck(const Stage& stage, const std::vector<Case>& cases);
+
   /// What a prediction is compared with; empty if the kernel cannot be measured.
   std::optional<ConflictDegree> measure_answer(const Answer& answer);
 
@@ -129,5 +133,7 @@ class LabBench {
 
 /// A failure large enough that its diagnosis says more than "everything is wrong".
 bool telling(const Case& shape);
+/// The largest case that every type is judged at and that tells something; null: there is none.
+const Case* largest_of(const std::vector<Case>& cases);
 
 }  // namespace grader

@@ -331,6 +331,33 @@ void RungCheck::double_products(const CallOutcome& plain, Measured& into) {
         ++into.observed.made_elsewhere;
 }
 
+std::string RungCheck::grid_by_ld(const Extents& extents) {
+  // As many elements as any block has columns, and a multiple of 16 bytes: rows stay as aligned.
+  constexpr int kLonger = 1024;
+  const auto launches = [&](int pad) {
+    Inputs inputs = make_inputs(element_type(type_), rung_, Case{extents, pad, pad, pad},
+                                Fill::integers, Before::poison, seeds_.next(entry_));
+    CallSpec spec{entry_, std::move(inputs.a), std::move(inputs.b), std::move(inputs.c)};
+    spec.checks = false;
+    spec.instruction_budget = instruction_budget(lab_, extents);
+    return session_.call(spec).run.launches;
+  };
+  const auto dense = launches(0), longer = launches(kLonger);
+  if (dense.size() != longer.size()) return {};
+  for (std::size_t i = 0; i < dense.size(); ++i) {
+    const simgpu::LaunchReport &one = dense[i], &other = longer[i];
+    const auto blocks = [](const simgpu::Dim3& d) { return std::uint64_t{d.x} * d.y * d.z; };
+    if (one.mangled == other.mangled && one.block == other.block &&
+        blocks(one.grid) < blocks(other.grid))
+      return text("note.grid", {{"kernel", diag::kernel_name(one.kernel)},
+                                {"shape", shape_name(extents)},
+                                {"grid", diag::dims(one.grid)},
+                                {"more", kLonger},
+                                {"other", diag::dims(other.grid)}});
+  }
+  return {};
+}
+
 const Measured& RungCheck::measure(const Extents& extents, bool doubled) {
   const std::string key = shape_name(extents) + (doubled ? " doubled" : "");
   const auto known = measured_.find(key);

@@ -72,6 +72,10 @@ class RungCheck {
   std::optional<diag::Diagnosis> array_overrun(const CaseResult& result) const;
   std::optional<diag::Diagnosis> array_overrun(const Case& shape);
 
+  /// What to note of a grid that grows with the leading dimensions, which say nothing of how many
+  /// elements there are; "": it does not.
+  std::string grid_by_ld(const Extents& extents);
+
   /// The kernels that calls have launched which were right, by their linker's names.
   const std::set<std::string>& kernels() const { return kernels_; }
 

@@ -76,6 +76,7 @@ enum class FindingCause : std::uint8_t {
   other_bytes,        ///< deadlock: all have arrived, and copies brought other bytes than announced
   missing_grid_wait,  ///< global_race: with the kernel before, which lets this one begin early
   lanes_in_step,      ///< shared_race: volatile between the lanes of a warp
+  earlier_phase,  ///< async_not_waited: of the mbarrier, the phase before the copy's was waited for
 };
 
 struct SourceLine {

@@ -95,9 +95,14 @@ std::uint64_t state_of(const MBarrier& b) {
   return std::uint64_t{b.phase} << 32 | b.pending;
 }
 
+/// More lanes of a warp arrive by this instruction than end a phase.
+bool at_once_too_many(const MBarrier& b, const Op& op) {
+  return b.at_once_pc == op.pc && b.at_once > b.expected;
+}
+
 /// Why more have arrived than can, and what to do.
 std::string surplus_text(const Warp& w, const MBarrier& b, const Op& op) {
-  if (b.at_once_pc == op.pc && b.at_once > b.expected)
+  if (at_once_too_many(b, op))
     return ": " + std::to_string(std::popcount(w.mask)) + " lanes of a warp arrive, and " +
            std::to_string(b.expected) + (b.expected == 1 ? " arrival ends" : " arrivals end") +
            " a phase: let one thread do it";
@@ -119,7 +124,8 @@ void arrive(Warp& w, unsigned lane, const Op& op, const BarrierPlace& at, std::u
                    " than its phase expects: " + std::to_string(b.expected) +
                    " by mbarrier.init, " + std::to_string(b.pending) + " still missing, and " +
                    std::to_string(count) + " come" + surplus_text(w, b, op),
-         count > 0 && b.pending == 0 ? FindingCause::late_bytes : FindingCause::unspecified);
+         count > 0 && b.pending == 0 && !at_once_too_many(b, op) ? FindingCause::late_bytes
+                                                                 : FindingCause::unspecified);
     return;
   }
   if (&run == w.run)

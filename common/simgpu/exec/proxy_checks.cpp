@@ -83,6 +83,8 @@ void report_bulk_conflict(BlockRun& run, const Warp& w, unsigned lane, const Op&
         f.detail += " (its barrier was told of more bytes than expect_tx announced)";
       else if (b != run.proxy.barriers.end() && type == AccessType::load)
         f.detail += wait_before(p, b->second);
+      if (f.detail.ends_with(')') && b->second.transactions >= 0 && b->second.phase > 0)
+        f.cause = FindingCause::earlier_phase;
     }
     return f;
   });

@@ -142,6 +142,8 @@ void ask_of_turns(const simgpu::Finding& finding, const Tile& tile, const Run* r
   if (!one_reads(finding) || at.actor != Actor::thread || finding.other->actor != Actor::thread ||
       of_a < 1 || of_b < 1)
     return;
+  if (at.block != finding.other->block)
+    return;  // of a cluster: tiles that take turns are a block's own
   // Lanes of one warp meet where each warp has memory of its own.
   const simgpu::Dim3 &x = at.thread, &y = finding.other->thread;
   if (x.y == y.y && x.z == y.z && x.x / 32 == y.x / 32) return;

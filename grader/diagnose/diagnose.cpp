@@ -481,6 +481,7 @@ std::optional<Diagnosis> one_value_everywhere(Examination& e) {
   if (d && d->id == "ALL-ZERO") {
     if (auto last = explain_zeros(e.evidence(), e.cases())) return last;
     if (auto parts = explain_parts(e.evidence(), e.cases())) d = std::move(parts);
+    if (auto bits = explain_values_for_bits(e.evidence(), e.cases())) d = std::move(bits);
   }
   if (d && d->id == "ALL-ZERO" && e.evidence().operation != Operation::product)
     if (auto edges = zeros_at_edges(e)) d = edges;

@@ -75,6 +75,15 @@ std::int64_t shared_row(const std::string& name, std::int64_t elements, const Ti
   return 0;
 }
 
+/// An index below 0 leads before a thread's first local array, to an address that has wrapped around: by how
+/// many bytes; 0 if this is none.
+std::uint64_t bytes_before_frame(const Access& access) {
+  const std::uint64_t bytes = std::uint64_t{0} - access.address;
+  const bool wrapped = access.space == MemorySpace::local && access.object.empty() &&
+                       static_cast<std::int64_t>(access.address) < 0;
+  return wrapped ? bytes : 0;
+}
+
 /// "As[3][17]", "B[128][5]", "Bs, byte 1032 of 1024": the array and, if known, the element.
 std::string object_name(const Access& access, const Tile& tile, const Run* run, ElementType type,
                         const simgpu::LaunchReport* launch) {
@@ -84,6 +93,7 @@ std::string object_name(const Access& access, const Tile& tile, const Run* run, 
       case MemorySpace::shared:
         return fmt::format("shared memory at byte {}", access.address);
       case MemorySpace::local:
+        if (bytes_before_frame(access) > 0) return "a local array";
         return fmt::format("a local array at byte {}", access.address);
       default:
         return "memory that belongs to no array";
@@ -127,6 +137,8 @@ std::string verb(const Access& access) {
 /// "one past its end", "4 rows past its last", "before its start".
 std::string how_far(const Access& access, const Run* run, ElementType type) {
   const auto width = element_width(access, run, type);
+  if (const std::uint64_t bytes = bytes_before_frame(access); bytes > 0)
+    return fmt::format("{} bytes before its start", bytes);
   if (access.object.empty()) return "outside every array";
   if (access.offset < 0) {
     // Unsigned: a wild pointer can lie as far before as no positive int64_t says.
@@ -390,6 +402,23 @@ std::string variant_of_trap(FindingCause cause) {
   return cause == FindingCause::unlike_operands ? "warpgroup" : "misuse";
 }
 
+std::string variant_outside(const Finding& finding, const Run* run, ElementType type) {
+  if (finding.cause == FindingCause::longer_source ||
+      finding.cause == FindingCause::negative_source)
+    return "longer";  // the place is right
+  if (bytes_before_frame(finding.at) > 0) return "local.before";
+  return variant_of_bounds(finding.at, launch_of(finding, run),
+                           element_width(finding.at, run, type));
+}
+
+std::string variant_of_copy(const Finding& finding) {
+  if (!finding.other) return "end";
+  if (finding.cause == FindingCause::earlier_phase) return "engine.before";
+  if (finding.other->actor == Actor::engine) return "engine";
+  if (finding.cause == FindingCause::refilled_place) return "again";
+  return finding.cause == FindingCause::unpublished_copy ? "others" : "";
+}
+
 /// Which of a diagnosis' sentences fit: the cause is another where the place, or who is there, is.
 std::string variant_of(const Finding& finding, const Run* run, ElementType type) {
   const Actor actor = finding.at.actor;
@@ -397,10 +426,7 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
     case FindingKind::misaligned:
       return misaligned(finding.at, run, type).variant;
     case FindingKind::out_of_bounds:
-      if (finding.cause == FindingCause::longer_source) return "longer";  // the place is right
-      if (finding.cause == FindingCause::negative_source) return "longer";
-      return variant_of_bounds(finding.at, launch_of(finding, run),
-                               element_width(finding.at, run, type));
+      return variant_outside(finding, run, type);
     case FindingKind::deadlock:
       return variant_of_deadlock(finding);
     case FindingKind::divergent_barrier:
@@ -411,10 +437,7 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
     case FindingKind::uninitialised_read:
       return variant_of_unwritten(finding.at);
     case FindingKind::async_not_waited:
-      if (!finding.other) return "end";
-      if (finding.other->actor == Actor::engine) return "engine";
-      if (finding.cause == FindingCause::refilled_place) return "again";
-      return finding.cause == FindingCause::unpublished_copy ? "others" : "";
+      return variant_of_copy(finding);
     case FindingKind::shared_race:
     case FindingKind::global_race:
       return variant_of_race(finding, run);

@@ -109,6 +109,8 @@ ExactSum exact_sum(const Run& run, int i, int j);
 /// C is all zeros with small integers, which have no small parts, and not with other numbers: the product
 /// of the big parts is missing. PART-LOST.
 std::optional<Diagnosis> explain_parts(const Evidence& evidence, const Cases& cases);
+/// All zeros from tensor cores: they get the values of a factor for its bits.
+std::optional<Diagnosis> explain_values_for_bits(const Evidence& evidence, const Cases& cases);
 
 /// Only so many bits of each number in A or B count, as products with K = 1 show: LOW-PRECISION.
 std::optional<Diagnosis> explain_bits_kept(const Evidence& evidence);

@@ -34,16 +34,16 @@ std::uint64_t warps_of(const simgpu::LaunchReport& launch) {
   return (threads + 31) / 32 * grid.x * grid.y * grid.z;
 }
 
-/// Empty if that cannot be seen, or is no such part.
-std::optional<OwnPart> part_of_thread(const Evidence& evidence, const Run& run,
-                                      const simgpu::LaunchReport& launch, const Access& of) {
+/// Which elements of C a thread stores, in the order of the program; an element may come several times.
+/// Empty if that cannot be seen.
+std::optional<std::vector<std::int64_t>> stored_by(const Evidence& evidence, const Run& run,
+                                                   const simgpu::LaunchReport& launch,
+                                                   const Access& of) {
   const std::uint64_t thread = number_of(of, launch.block);
   const auto again = evidence.follow(run, {of.block, static_cast<unsigned>(thread / 32)});
   if (!again || again->c_before.ld < 1) return std::nullopt;
-  const auto width = static_cast<std::uint64_t>(size_of(again->c_before.type)),
-             ld = static_cast<std::uint64_t>(again->c_before.ld);
-  OwnPart part;
-  std::size_t count = 0;
+  const auto width = static_cast<std::uint64_t>(size_of(again->c_before.type));
+  std::vector<std::int64_t> elements;
   // Of an instruction that a thread executes several times only the first is sampled.
   const std::uint64_t warps = warps_of(launch);
   for (const simgpu::LaunchReport& one : again->launches)
@@ -52,17 +52,30 @@ std::optional<OwnPart> part_of_thread(const Evidence& evidence, const Run& run,
           ((s.mask >> thread % 32) & 1u) == 0)
         continue;
       if (s.requests > warps) return std::nullopt;
-      for (std::uint64_t e = 0; e < s.bytes / width; ++e, ++count) {
-        const std::uint64_t index = (s.address[thread % 32] - s.object_address) / width + e;
-        add_own(part.rows, static_cast<std::int64_t>(index / ld));
-        add_own(part.cols, static_cast<std::int64_t>(index % ld));
-      }
+      for (std::uint64_t e = 0; e < s.bytes / width; ++e)
+        elements.push_back(
+            static_cast<std::int64_t>((s.address[thread % 32] - s.object_address) / width + e));
     }
+  return elements;
+}
+
+/// Empty if that cannot be seen, or is no such part.
+std::optional<OwnPart> part_of_thread(const Evidence& evidence, const Run& run,
+                                      const simgpu::LaunchReport& launch, const Access& of) {
+  const auto elements = stored_by(evidence, run, launch, of);
+  if (!elements) return std::nullopt;
+  const auto width = static_cast<std::uint64_t>(size_of(run.c_before.type)),
+             ld = static_cast<std::uint64_t>(run.c_before.ld);
+  OwnPart part;
+  for (const std::int64_t element : *elements) {
+    add_own(part.rows, element / static_cast<std::int64_t>(ld));
+    add_own(part.cols, element % static_cast<std::int64_t>(ld));
+  }
   const auto meeting = static_cast<std::uint64_t>(of.offset) / width;
   const auto has = [](const OwnLines& lines, std::uint64_t line) {
     return std::count(lines.begin(), lines.end(), static_cast<std::int64_t>(line)) > 0;
   };
-  if (of.offset < 0 || count != part.rows.size() * part.cols.size() ||
+  if (of.offset < 0 || elements->size() != part.rows.size() * part.cols.size() ||
       !has(part.rows, meeting / ld) || !has(part.cols, meeting % ld))
     return std::nullopt;
   return part;
@@ -281,6 +294,36 @@ bool ask_of_depth(const simgpu::LaunchReport& launch, const Access& one, const A
   return true;
 }
 
+/// One of the two has part of its elements beyond the last row or column of C, and stores them too: to an
+/// element that C has, several times.
+bool ask_of_moved(const Evidence& evidence, const Run& run, const simgpu::LaunchReport& launch,
+                  const Access& one, const Access& other, Diagnosis& d) {
+  const Matrix& c = run.c_before;
+  if (!evidence.follow || c.ld < 1 || one.offset < 0 || evidence.tile.tm * evidence.tile.tn < 2)
+    return false;
+  const std::int64_t met = one.offset / static_cast<std::int64_t>(size_of(c.type));
+  const auto mine = stored_by(evidence, run, launch, one),
+             theirs = stored_by(evidence, run, launch, other);
+  if (!mine || !theirs) return false;
+  const auto times = [met](const std::vector<std::int64_t>& list) {
+    return std::count(list.begin(), list.end(), met);
+  };
+  const auto at_edge = [&c](const std::vector<std::int64_t>& list) {
+    return std::any_of(list.begin(), list.end(), [&c](std::int64_t element) {
+      return element / c.ld == c.rows - 1 || element % c.ld == c.cols - 1;
+    });
+  };
+  // Who stores it once has it as its own.
+  if ((times(*mine) > 1) == (times(*theirs) > 1)) return false;
+  const bool first = times(*mine) > 1;
+  if (times(first ? *theirs : *mine) != 1 || !at_edge(first ? *mine : *theirs)) return false;
+  d.next_step = messages::text("RACE-WAW.moved.next",
+                               {{"thread", coordinates(first ? one.thread : other.thread)},
+                                {"element", element("C", met / c.ld, met % c.ld)},
+                                {"times", times(first ? *mine : *theirs)}});
+  return true;
+}
+
 /// Two threads of one block, or the same thread of two: whose parts of C can be listed.
 bool has_parts(const Evidence& evidence, const Access& one, const Access& other) {
   const bool same_thread = one.thread == other.thread, same_block = one.block == other.block;
@@ -301,6 +344,8 @@ bool ask_of_overlap(const Evidence& evidence, const Run& run, const simgpu::Find
     return true;
   if (launch != run.launches.end() && !same_block &&
       ask_of_single(evidence, *launch, one, other, d))
+    return true;
+  if (launch != run.launches.end() && ask_of_moved(evidence, run, *launch, one, other, d))
     return true;
   if (launch == run.launches.end() || !has_parts(evidence, one, other)) return false;
   const auto part = part_of_thread(evidence, run, *launch, one),

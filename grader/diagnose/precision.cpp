@@ -38,13 +38,25 @@ bool has_few_bits(const Matrix& c, int bits) {
   return any;
 }
 
+/// All elements are what a few of the largest and smallest ints make when they are added: next to 0, or to
+/// such a limit. So a sum has several parts that have ended there.
+bool adds_limits(const Matrix& c) {
+  constexpr double kParts = 16;
+  for (int i = 0; i < c.rows; ++i)
+    for (int j = 0; j < c.cols; ++j) {
+      const double size = std::abs(c.at(i, j));
+      if (size > kParts && size < 0x1p31 - kParts) return false;
+    }
+  return c.rows * c.cols > 1;
+}
+
 /// Some elements are the largest int, or the smallest, and more than chance puts there: what is too
 /// large for an int becomes that when it is made of a float or a double. Sums of ints wrap around.
 bool ends_at_limits(const Matrix& c) {
   int limits = 0;
   for (int i = 0; i < c.rows; ++i)
     for (int j = 0; j < c.cols; ++j) limits += c.at(i, j) == 0x1p31 - 1 || c.at(i, j) == -0x1p31;
-  return c.type == ElementType::int32 && limits > 1;
+  return c.type == ElementType::int32 && (limits > 1 || adds_limits(c));
 }
 
 double rounded_to(double value, int bits) {
@@ -273,12 +285,39 @@ double with_small_part(int row, int col) {
   return 1 + (3 * row + 5 * col) % 3 + (2 * ((7 * row + 11 * col) % 128) + 1) * 0x1p-22;
 }
 
+/// A number whose value, taken for bits of a float, is 1: those bits are a number next to 0 for any small one.
+constexpr double kBitsOfOne = 0x3f800000;
+
 }  // namespace
 
-std::optional<Diagnosis> explain_parts(const Evidence& evidence, const Cases& cases) {
+std::optional<Diagnosis> explain_values_for_bits(const Evidence& evidence, const Cases& cases) {
   if (evidence.type != ElementType::float32 || evidence.operation != Operation::product ||
       !on_tensor_cores(cases))
     return std::nullopt;
+  const Run& shape = shown(cases).run;
+  struct Factors {
+    const char* matrix;
+    double of_a, of_b;
+  };
+  for (const auto& [matrix, of_a, of_b] : {Factors{"A", kBitsOfOne, 1}, Factors{"B", 1, kBitsOfOne},
+                                           Factors{"A and of B", kBitsOfOne, kBitsOfOne}}) {
+    const auto all = [](const Matrix& m, double value) {
+      return filled(m.type, m.rows, m.cols, m.ld - m.cols, [value](int, int) { return value; });
+    };
+    const std::optional<Run> run = probe(evidence, all(shape.a, of_a), all(shape.b, of_b));
+    if (!run) return std::nullopt;
+    bool ones = run->a.cols > 0;
+    for (int i = 0; i < run->c_after.rows; ++i)
+      for (int j = 0; j < run->c_after.cols; ++j)
+        ones = ones && run->c_after.at(i, j) == run->a.cols;
+    if (ones) return say("ALL-ZERO", "bits", {{"matrix", matrix}});
+  }
+  return std::nullopt;
+}
+
+std::optional<Diagnosis> explain_parts(const Evidence& evidence, const Cases& cases) {
+  if (evidence.type != ElementType::float32 || evidence.operation != Operation::product)
+    return std::nullopt;  // what tests the parts alone need not use tensor cores
   const Run& shape = shown(cases).run;
   const auto factor = [](const Matrix& m) {
     return filled(m.type, m.rows, m.cols, m.ld - m.cols, with_small_part);

@@ -12,20 +12,25 @@
 namespace grader::diag {
 namespace {
 
-/// Where the first access of a thread in the line of `at` lies, counted in bytes from the beginning of the array.
-std::optional<std::int64_t> first_in_line(const Evidence& evidence, const Run& run,
-                                          const simgpu::LaunchReport& launch,
-                                          const simgpu::Access& at) {
+/// Where the lowest access of a thread in the line of `at` lies, counted in bytes from the beginning of the array: its
+/// first one, if the compiler did not turn them round.
+std::optional<std::int64_t> lowest_in_line(const Evidence& evidence, const Run& run,
+                                           const simgpu::LaunchReport& launch,
+                                           const simgpu::Access& at) {
   const std::uint64_t thread = number_of(at, launch.block);
   const auto again = evidence.follow(run, {at.block, static_cast<unsigned>(thread / 32)});
   if (!again) return std::nullopt;
   const auto start = static_cast<std::int64_t>(at.address) - at.offset;
+  std::optional<std::int64_t> lowest;
   for (const simgpu::LaunchReport& one : again->launches)
-    for (const simgpu::AccessSample& s : one.samples)
-      if (one.kernel == launch.kernel && s.where == at.where && s.type == at.type &&
-          s.space == at.space && s.object == at.object && ((s.mask >> thread % 32) & 1u) != 0)
-        return static_cast<std::int64_t>(s.address[thread % 32]) - start;
-  return std::nullopt;
+    for (const simgpu::AccessSample& s : one.samples) {
+      if (one.kernel != launch.kernel || !(s.where == at.where) || s.type != at.type ||
+          s.space != at.space || s.object != at.object || ((s.mask >> thread % 32) & 1u) == 0)
+        continue;
+      const auto place = static_cast<std::int64_t>(s.address[thread % 32]) - start;
+      lowest = std::min(lowest.value_or(place), place);
+    }
+  return lowest;
 }
 
 }  // namespace
@@ -44,7 +49,7 @@ void ask_of_left_tile(const Evidence& evidence, const Run& run, const simgpu::Fi
       both == of_a || at.object_bytes == 0 || at.object_bytes != launch->dynamic_shared_bytes ||
       static_cast<std::int64_t>(at.object_bytes) % (both * width) != 0)
     return;
-  const auto first = first_in_line(evidence, run, *launch, at);
+  const auto first = lowest_in_line(evidence, run, *launch, at);
   if (!first || *first < 0) return;
   const auto of_matrix_a = [&](std::int64_t element) { return element % both < of_a; };
   const std::int64_t begins = *first / width, index = at.offset / width;

@@ -402,6 +402,14 @@ std::string missing_steps(const std::vector<int>& missing, int k) {
   return fmt::format("{} of {} steps (first k = {}) are", missing.size(), k, missing[0]);
 }
 
+/// One step is added several times, and all others once: is it the last one, or the first?
+static std::optional<Diagnosis> name_repeated_end(int step, const Profile& p, bool shared) {
+  if (step + 1 == static_cast<int>(p.size()))
+    return say("K-TILE-EXTRA", "", {{"last", step}, {"times", p.back()}});
+  if (step == 0 && !shared) return say("K-TILE-REPEATED", "first", {{"times", p.front()}});
+  return std::nullopt;
+}
+
 std::optional<Diagnosis> name_steps(const Profile& p, int tile, bool varied, bool shared) {
   const auto k = static_cast<int>(p.size());
   std::vector<int> missing, repeated, once;
@@ -428,8 +436,8 @@ std::optional<Diagnosis> name_steps(const Profile& p, int tile, bool varied, boo
           fmt::format("k-tile {} ends at k = {}; its other columns still hold the data of "
                       "k-tile {} ({} is added twice)",
                       k / tile, k - 1, k / tile - 1, steps(repeated.front(), repeated.back()))}});
-  if (missing.empty() && repeated.size() == 1 && repeated[0] == k - 1)
-    return say("K-TILE-EXTRA", "", {{"last", k - 1}, {"times", p.back()}});
+  if (missing.empty() && repeated.size() == 1)
+    if (auto d = name_repeated_end(repeated[0], p, shared)) return d;
   if (auto d = name_replaced(repeated, missing, p)) return d;
   if (auto d = name_delayed(repeated, missing, p)) return d;
   return repeated_steps(repeated, p, shared);

@@ -393,8 +393,15 @@ std::optional<Diagnosis> thread_blocks_apart(const Partial& partial, const Tile&
     for (const bool y : {rows, !rows}) {
       const int width = static_cast<int>(y ? block.y : block.x);
       if (width < 2) continue;
-      if (const int step = step_of_blocks(alike, width, rows); step > 0)
-        return apart(rows, y ? "y" : "x", width, step);
+      const int step = step_of_blocks(alike, width, rows);
+      if (step > 0 && step == static_cast<int>(y ? block.x : block.y))
+        return say("UNWRITTEN", "exchanged",
+                   {{"what", rows ? "rows" : "columns"},
+                    {"letter", y ? "y" : "x"},
+                    {"other", y ? "x" : "y"},
+                    {"width", width},
+                    {"step", step}});
+      if (step > 0) return apart(rows, y ? "y" : "x", width, step);
     }
   return std::nullopt;
 }

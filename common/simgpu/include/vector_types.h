@@ -14,11 +14,30 @@
 // NVIDIA's guards: programs ask for them, and a toolkit's header that is found later adds nothing.
 #define __VECTOR_TYPES_H__
 
+#include <utility>
+
 #include "simgpu/attributes.h"
 
 #if defined(__CUDA_ARCH__) && !defined(__SIMGPU_PLAIN_VECTORS)
 
 #define __SIMGPU_MEMBER __attribute__((device, host, nodebug, always_inline))
+
+// `auto [x, y, z, w] = v` takes an aggregate apart by itself, and these by the protocol of tuples.
+#define __SIMGPU_PART(Const, T, Which)   \
+  template <__SIZE_TYPE__ I>             \
+  __SIMGPU_MEMBER Const T& get() Const { \
+    return Which;                        \
+  }
+#define __SIMGPU_WHICH2 I == 0 ? x : y
+#define __SIMGPU_WHICH4 I == 0 ? x : I == 1 ? y : I == 2 ? z : w
+#define __SIMGPU_PARTS(T, Which) __SIMGPU_PART(, T, Which) __SIMGPU_PART(const, T, Which)
+#define __SIMGPU_TUPLE(Name, T, Count)                                          \
+  template <>                                                                   \
+  struct std::tuple_size<Name> : std::integral_constant<std::size_t, Count> {}; \
+  template <std::size_t I>                                                      \
+  struct std::tuple_element<I, Name> {                                          \
+    typedef T type;                                                             \
+  };
 
 #define __SIMGPU_VECTOR2(Name, T, Align)                                          \
   typedef T __simgpu_vector_##Name __attribute__((ext_vector_type(2)));           \
@@ -37,7 +56,9 @@
       __simgpu_all = other.__simgpu_all;                                          \
       return *this;                                                               \
     }                                                                             \
-  };
+    __SIMGPU_PARTS(T, __SIMGPU_WHICH2)                                            \
+  };                                                                              \
+  __SIMGPU_TUPLE(Name, T, 2)
 
 #define __SIMGPU_VECTOR4(Name, T, Align)                                                   \
   typedef T __simgpu_vector_##Name __attribute__((ext_vector_type(4)));                    \
@@ -56,7 +77,9 @@
       __simgpu_all = other.__simgpu_all;                                                   \
       return *this;                                                                        \
     }                                                                                      \
-  };
+    __SIMGPU_PARTS(T, __SIMGPU_WHICH4)                                                     \
+  };                                                                                       \
+  __SIMGPU_TUPLE(Name, T, 4)
 
 // 32 bytes: two accesses of 16 bytes, as on hardware.
 #define __SIMGPU_VECTOR4_WIDE(Name, T)                                                     \
@@ -80,7 +103,9 @@
       __simgpu_high = other.__simgpu_high;                                                 \
       return *this;                                                                        \
     }                                                                                      \
-  };
+    __SIMGPU_PARTS(T, __SIMGPU_WHICH4)                                                     \
+  };                                                                                       \
+  __SIMGPU_TUPLE(Name, T, 4)
 
 #else  // aggregates of the same size and alignment
 

@@ -21,6 +21,57 @@ for compiler in clang++-14 clang++-22; do
     same "with the place to mend it, and one error ($compiler)" 1,1 "$(grep -c 'host.cu:5:5: note: add __host__ __device__ here' "$scratch/.out"),$(grep -c ': error: ' "$scratch/.out")"
     holds "nvcc's option allows it ($compiler)" env CLANG="$compiler" common/simgpu/simcc --expt-relaxed-constexpr -c "$scratch/host.cu" -o "$scratch/host.o"
 done
+# nvcc's options, each in the spellings that nvcc takes: those that mean something here do it, the others do no harm.
+program options 'static_assert(__cplusplus == 202002L && ONE == 1 && TWO == 2);
+__global__ void k(float a, float b, float c, float* o) { *o = a * b + c; }
+int main() {
+  float *o, h; cudaMalloc(&o, 4); k<<<1, 1>>>(1.1f, 1.3f, -1.43f, o); cudaMemcpy(&h, o, 4, cudaMemcpyDeviceToHost);
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+  std::printf("per thread ");
+#endif
+  std::printf("%d\n", h != 0);
+}'
+values='-std=c++20 -DONE=1 -DTWO=2'
+for options in "$values" "--std c++20 --define-macro ONE=1,TWO=2 --fmad true" "$values -fmad=false" "$values --fmad false" \
+    "$values --default-stream per-thread" "$values -default-stream=per-thread -w" \
+    "$values -t 4 --threads=2 -diag-suppress 177,20 --ptxas-options=-v -Xptxas -O3 -arch sm_90a -gencode=arch=compute_90a,code=sm_90a -ccbin g++ --cudart=shared" \
+    "$values -O 2 --optimize=3 -keep --keep-dir there -Xlinker -O1,-O2 --library m -Werror all-warnings -Werror=reorder -Wno-deprecated-gpu-targets -rdc=false" \
+    "$values -prec-div=false --prec-sqrt false -ftz=true --use_fast_math -lineinfo --resource-usage --restrict"; do
+    want=1
+    case $options in *fmad*false*) want=0 ;; *default-stream*) want="per thread 1" ;; esac
+    # shellcheck disable=SC2086
+    holds "simcc $options" common/simgpu/simcc $options "$scratch/options.cu" -o "$scratch/options"
+    says "and what it does" "^$want\$" "$scratch/options"
+done
+for option in -rdc=true "--relocatable-device-code true" -dc; do
+    # shellcheck disable=SC2086
+    fails "simcc $option" 2 'cannot be linked together here' common/simgpu/simcc $option "$scratch/options.cu"
+done
+fails "a language that is none" 2 '-x c: only cu' common/simgpu/simcc -x c "$scratch/options.cu"
+fails "an option without its value" 2 '-arch needs an argument' common/simgpu/simcc "$scratch/options.cu" -arch
+fails "an option that nobody knows" 2 'unknown option --nonsense' common/simgpu/simcc --nonsense=1 "$scratch/options.cu"
+# constexpr functions of the host's library that look at text.
+program text '#include <string_view>
+constexpr unsigned hash(std::string_view s) { unsigned h = 1; for (char c : s) h = (h ^ c) * 16777619u; return h; }
+__global__ void k(const char* given, int* out) {
+  constexpr std::string_view all[] = {"relu", "gelu", "silu"};
+  out[0] = hash("gelu") == hash(given); out[1] = -1;
+  for (int i = 0; i < 3; ++i) if (std::string_view(given) == all[i]) out[1] = i;
+  out[2] = std::string_view(given) < std::string_view("silu"); out[3] = std::string_view(given).find(108);
+}
+int main() {
+  char* given; int *out, h[4]; cudaMalloc(&given, 8); cudaMalloc(&out, 16); cudaMemcpy(given, "gelu", 5, cudaMemcpyHostToDevice);
+  k<<<1, 1>>>(given, out); cudaMemcpy(h, out, 16, cudaMemcpyDeviceToHost); std::printf("%d %d %d %d\n", h[0], h[1], h[2], h[3]);
+}'
+program host_text '#include <cstring>
+__global__ void k(const char* s, int* o) { *o = strlen(s); }
+int main() {}'
+for compiler in clang++-14 clang++-22; do
+    command -v "$compiler" >/dev/null || continue
+    holds "a text's length and order in a kernel ($compiler)" env CLANG="$compiler" common/simgpu/simcc --expt-relaxed-constexpr "$scratch/text.cu" -o "$scratch/text"
+    says "as on the host ($compiler)" '^1 1 1 2$' "$scratch/text"
+    fails "strlen itself is the host's ($compiler)" 1 "call to 'strlen'" env CLANG="$compiler" common/simgpu/simcc -c "$scratch/host_text.cu" -o "$scratch/host_text.o"
+done
 program unwritten '__global__ void k(int* p) { float sum; for (int i = 0; i < 3; ++i) sum += 0.5f; *p = static_cast<int>(sum); }
 int main() { int* p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); return cudaDeviceSynchronize(); }'
 fails "a variable that nobody wrote is a finding: 99" 99 'but 1 finding' simrun "$scratch/unwritten.cu"

@@ -103,6 +103,34 @@ __attribute__((device, nodebug, always_inline)) static inline void* memmove(void
                                                                             size_t bytes) {
   return __builtin_memmove(to, from, bytes);
 }
+// What constexpr functions of the host's library call, such as those of std::string_view. Kernels cannot name
+// them: strlen and the others themselves are the host's alone, as with nvcc.
+__attribute__((device, nodebug)) static inline size_t __simgpu_strlen(const char* text) __asm__(
+    "strlen");
+__attribute__((device, nodebug)) static inline size_t __simgpu_strlen(const char* text) {
+  size_t length = 0;
+  while (text[length] != 0) ++length;
+  return length;
+}
+__attribute__((device, nodebug)) static inline int __simgpu_memcmp(const void* a, const void* b,
+                                                                   size_t bytes) __asm__("memcmp");
+__attribute__((device, nodebug)) static inline int __simgpu_memcmp(const void* a, const void* b,
+                                                                   size_t bytes) {
+  const unsigned char* x = static_cast<const unsigned char*>(a);
+  const unsigned char* y = static_cast<const unsigned char*>(b);
+  for (size_t k = 0; k < bytes; ++k)
+    if (x[k] != y[k]) return x[k] < y[k] ? -1 : 1;
+  return 0;
+}
+__attribute__((device, nodebug)) static inline void* __simgpu_memchr(
+    const void* in, int byte, size_t bytes) __asm__("memchr");
+__attribute__((device, nodebug)) static inline void* __simgpu_memchr(const void* in, int byte,
+                                                                     size_t bytes) {
+  const unsigned char* x = static_cast<const unsigned char*>(in);
+  for (size_t k = 0; k < bytes; ++k)
+    if (x[k] == static_cast<unsigned char>(byte)) return const_cast<unsigned char*>(x + k);
+  return nullptr;
+}
 __attribute__((device, nodebug)) static inline void* malloc(size_t bytes) {
   return __simgpu_heap_take(bytes);
 }

@@ -155,6 +155,24 @@ bool by_ldmatrix(const Cases& cases) {
   return false;
 }
 
+/// What of a fragment stands in the place of what.
+enum class Swapped { halves, quarters, axes, others };
+
+/// `turns`: ldmatrix may transpose.
+const char* variant_of(Swapped swapped, bool turns) {
+  switch (swapped) {
+    case Swapped::halves:
+      return "halves";
+    case Swapped::quarters:
+      return turns ? "quarters" : "";
+    case Swapped::axes:
+      return turns ? "turned" : "layout";
+    case Swapped::others:
+      break;
+  }
+  return "";
+}
+
 /// What lanes read by themselves, and what they name to ldmatrix.
 void add_lanes(const Evidence& evidence, const Cases& cases, bool copy, Formulas& formulas) {
   if (!copy) add_halves_twice(formulas);
@@ -178,17 +196,14 @@ std::optional<Diagnosis> explain_fragments(const Evidence& evidence, const Cases
     return std::nullopt;
   const bool turns = size_of(evidence.type) == 2 && by_ldmatrix(cases);
   std::vector<Formula> formulas;
-  const auto add = [&](Which w, int rows, int cols, const std::string& what,
+  const auto add = [&](Which w, int rows, int cols, Swapped swapped, const std::string& what,
                        const Exchange& exchange) {
     if (copy && w == Which::b) return;
     Formula f = w == Which::c ? permuted_result(rows, cols, exchange)
                               : permuted_operand(w, rows, cols, exchange);
     const std::string tile = fmt::format("{} x {}", rows, cols);
-    const char* const kind = what == "rows and columns"        ? (turns ? "turned" : "layout")
-                             : turns && what == kOtherQuarters ? "quarters"
-                                                               : "";
-    f.name = [=](const Case&) {
-      return say("FRAGMENT-MAP", kind, {{"what", what}, {"tile", tile}, {"matrix", name_of(w)}});
+    f.name = [=, variant = variant_of(swapped, turns)](const Case&) {
+      return say("FRAGMENT-MAP", variant, {{"what", what}, {"tile", tile}, {"matrix", name_of(w)}});
     };
     formulas.push_back(std::move(f));
   };
@@ -197,35 +212,39 @@ std::optional<Diagnosis> explain_fragments(const Evidence& evidence, const Cases
   };
   // Layouts of mma.m16n8kX (PTX ISA, "Matrix Fragments for mma"): a lane holds rows g and g + 8,
   // and columns of both halves of k; of C it holds two neighbours in each of the two rows.
-  add(Which::c, 16, 8, "rows " + halves(16) + " (registers c0, c1 and c2, c3, or A's)",
-      [](int r, int q) {
-        return std::pair{r ^ 8, q};
-      });
+  const auto lower_half = [](int r, int q) { return std::pair{r ^ 8, q}; };
+  add(Which::c, 16, 8, Swapped::halves, "rows " + halves(16), lower_half);
   for (const int k : {16, 8}) {
-    add(Which::a, 16, k, kOtherQuarters, [k](int r, int q) {
+    add(Which::a, 16, k, Swapped::quarters, kOtherQuarters, [k](int r, int q) {
       const bool other = (r >= 8) != (q >= k / 2);
       return other ? std::pair{r ^ 8, q ^ (k / 2)} : std::pair{r, q};
     });
-    add(Which::a, 16, k, "rows " + halves(16), [](int r, int q) { return std::pair{r ^ 8, q}; });
+    add(Which::a, 16, k, Swapped::halves, "rows " + halves(16), lower_half);
     // The same sum whether A's columns or B's rows are exchanged.
-    add(Which::a, 16, k, "k = " + halves(k) + " of B against A, or columns", [k](int r, int q) {
-      return std::pair{r, q ^ (k / 2)};
-    });
+    add(Which::a, 16, k, Swapped::others, "k = " + halves(k) + " of B against A, or columns",
+        [k](int r, int q) {
+          return std::pair{r, q ^ (k / 2)};
+        });
   }
-  add(Which::b, 16, 16, kOtherQuarters, [](int r, int q) {
+  add(Which::b, 16, 16, Swapped::quarters, kOtherQuarters, [](int r, int q) {
     return (r >= 8) != (q >= 8) ? std::pair{r ^ 8, q ^ 8} : std::pair{r, q};
   });
   for (const int size : {8, 16})
     for (const Which w : {Which::b, Which::a})
-      add(w, size, size, "rows and columns", [](int r, int q) { return std::pair{q, r}; });
-  add(Which::c, 16, 8, "neighbouring columns (registers c0 and c1, c2 and c3)", [](int r, int q) {
-    return std::pair{r, q ^ 1};
-  });
-  add(Which::c, 16, 8, "registers c1 and c2", [](int r, int q) {
+      add(w, size, size, Swapped::axes, "rows and columns", [](int r, int q) {
+        return std::pair{q, r};
+      });
+  add(Which::c, 16, 8, Swapped::others, "neighbouring columns (registers c0 and c1, c2 and c3)",
+      [](int r, int q) {
+        return std::pair{r, q ^ 1};
+      });
+  add(Which::c, 16, 8, Swapped::others, "registers c1 and c2", [](int r, int q) {
     return (r >= 8) != (q % 2 == 1) ? std::pair{r ^ 8, q ^ 1} : std::pair{r, q};
   });
   for (const int size : {8, 16})
-    add(Which::c, size, size, "rows and columns", [](int r, int q) { return std::pair{q, r}; });
+    add(Which::c, size, size, Swapped::axes, "rows and columns", [](int r, int q) {
+      return std::pair{q, r};
+    });
   // A lane's two neighbours stand at 2 * (lane % 4), not at lane % 4: half of the columns collide.
   Formula packed = permuted_result(16, 8, [](int r, int q) { return std::pair{r, q / 2 + q % 2}; });
   packed.name = [](const Case&) { return say("FRAGMENT-MAP", "columns", {}); };

@@ -443,7 +443,8 @@ std::optional<Diagnosis> name_steps(const Profile& p, int tile, bool varied, boo
   return repeated_steps(repeated, p, shared);
 }
 
-std::optional<Diagnosis> name_short_step(const Profile& p, const std::vector<int>& tiles) {
+std::optional<Diagnosis> name_short_step(const Profile& p, const std::vector<int>& tiles,
+                                         bool shared) {
   const auto k = static_cast<int>(p.size());
   for (const int tile : tiles)
     for (const int step : {1, 2, 4, 8, 16, 32}) {
@@ -453,7 +454,9 @@ std::optional<Diagnosis> name_short_step(const Profile& p, const std::vector<int
         Profile windows(p.size());
         for (int k0 = 0; k0 < end; k0 += step)
           for (int i = k0; i < std::min(k, k0 + tile); ++i) ++windows[static_cast<std::size_t>(i)];
-        if (windows == p) return say("K-TILE-REPEATED", "step", {{"step", step}, {"tile", tile}});
+        if (windows == p)
+          return say("K-TILE-REPEATED", shared ? "overlap" : "step",
+                     {{"step", step}, {"tile", tile}});
       }
     }
   return std::nullopt;

@@ -23,7 +23,8 @@ std::optional<Diagnosis> name_parts_of_tiles(const Profile& p, const std::vector
 std::string missing_steps(const std::vector<int>& missing, int k);
 /// Single steps are missing or added too often. `varied`: other elements have other steps.
 std::optional<Diagnosis> name_steps(const Profile& p, int tile, bool varied, bool shared);
-/// Tiles that begin too close to each other.
-std::optional<Diagnosis> name_short_step(const Profile& p, const std::vector<int>& tiles);
+/// Tiles, or with `shared` blocks' parts of a sum, that begin too close to each other.
+std::optional<Diagnosis> name_short_step(const Profile& p, const std::vector<int>& tiles,
+                                         bool shared);
 
 }  // namespace grader::diag

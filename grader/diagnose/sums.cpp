@@ -304,7 +304,7 @@ std::optional<Diagnosis> name_profile(const Evidence& evidence, const Case& c, c
                                       const Profile& p, bool alone, bool shared) {
   const std::vector<int> tiles = k_tiles(evidence);
   std::optional<Diagnosis> d = name_one_guard(evidence.tile, c, counts);
-  if (!d) d = name_short_step(p, tiles);
+  if (!d) d = name_short_step(p, tiles, shared);
   if (!d && alone) d = name_starts(p, tiles, Starts::one, shared);
   if (!d && on_tensor_cores({c})) d = name_short_window(p, tiles);
   if (!d) d = name_parts_of_tiles(p, tiles);

@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "common/float16.hpp"
@@ -138,15 +139,38 @@ struct Seen {
 };
 Seen seen_in(const Run& run);
 
+/// What to look at first: a text, and its key in the catalogue if whoever names more may still want to
+/// know it. A text that is assigned is meant for the case at hand, and has none.
+class NextStep {
+ public:
+  NextStep() = default;
+  NextStep(std::string text, std::string key) : text_(std::move(text)), key_(std::move(key)) {}
+  NextStep& operator=(std::string text) {
+    text_ = std::move(text);
+    key_.clear();
+    return *this;
+  }
+  operator const std::string&() const { return text_; }
+  bool empty() const { return text_.empty(); }
+  template <typename Part>
+  std::size_t find(const Part& part) const {
+    return text_.find(part);
+  }
+  const std::string& key() const { return key_; }
+
+ private:
+  std::string text_, key_;
+};
+
 struct Diagnosis {
   std::string
       id;  ///< "B-TRANSPOSED"; "none" when nothing is wrong; "UNEXPLAINED" when no hypothesis fits
   Verdict verdict = Verdict::none;
   std::string headline;              ///< one cause, one line
   std::vector<std::string> details;  ///< places, sizes, a small matrix or a tile map; one line each
-  std::string next_step;             ///< what to look at first
-  std::optional<Seen> seen;          ///< empty: the failing call itself
-  simgpu::SourceLine place;          ///< of the finding that is named; line 0: none is
+  NextStep next_step;
+  std::optional<Seen> seen;  ///< empty: the failing call itself
+  simgpu::SourceLine place;  ///< of the finding that is named; line 0: none is
 };
 
 /// Names the bug. Never throws for wrong results; a failing probe only makes the answer less

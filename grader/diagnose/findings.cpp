@@ -215,7 +215,8 @@ Diagnosis say(const std::string& id, const std::string& variant,
     }
   };
   d.headline = sentence(key + ".headline");
-  d.next_step = sentence((messages::exists(key + ".next") ? key : id) + ".next");
+  const std::string next = (messages::exists(key + ".next") ? key : id) + ".next";
+  d.next_step = NextStep(sentence(next), next);
   return d;
 }
 

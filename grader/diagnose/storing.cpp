@@ -73,7 +73,7 @@ bool ask_of_few(const Evidence& evidence, const simgpu::Finding& finding, Diagno
 /// Every thread of a warp stores into the array, but some do so less often than others: they leave a loop.
 void ask_of_uneven_stores(const Evidence& evidence, const Run& run,
                           const simgpu::LaunchReport& launch, const Access& at, Diagnosis& d) {
-  if (d.next_step != messages::text("UNINIT.next")) return;
+  if (d.next_step.key() != "UNINIT.next") return;
   for (unsigned warp = 0; warp < threads_of(launch) / kLanesOfWarp; ++warp) {
     const auto count = stores_of(evidence, run, launch, at, warp);
     const auto [least, most] = std::minmax_element(count.begin(), count.end());

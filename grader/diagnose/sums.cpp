@@ -356,7 +356,7 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
   else
     tell_part(evidence, c, *d);
   describe(evidence, c, *d);
-  if (evidence.tile.wm > 0 && d->next_step == messages::text("K-MISSING.next"))
+  if (evidence.tile.wm > 0 && d->next_step.key() == "K-MISSING.next")
     d->next_step = messages::text("K-MISSING.loaded.next");
   // Steps may be missing because another kernel was launched than the one that is looked at.
   if (d->id == "K-MISSING" && c.run.launches.size() == 1)

@@ -227,11 +227,14 @@ std::optional<Diagnosis> ends_missing(const Partial& partial, const Tile& t) {
     add("C[*][" + from_to(cut.col, c.n - 1) + "]", cut.col, c.n, cols, t.bn, t.tn, "column");
   // The lab's tile may be another one in this type, and so may be what the grid is thought to reach.
   if (asked.empty()) asked = too_few_blocks(partial, cut.row < c.m, hint);
-  return say("UNWRITTEN", "rows",
-             {{"place", place},
-              {"was", both ? "were" : "was"},
-              {"what", said},
-              {"hint", asked.empty() ? messages::text(hint) : asked}});
+  const NextStep next = asked.empty() ? NextStep(messages::text(hint), hint) : NextStep(asked, "");
+  Diagnosis d = say("UNWRITTEN", "rows",
+                    {{"place", place},
+                     {"was", both ? "were" : "was"},
+                     {"what", said},
+                     {"hint", static_cast<const std::string&>(next)}});
+  d.next_step = next;
+  return d;
 }
 
 /// The rows, or the columns, from K on are missing, and nothing else: C is bounded by K. (Blocks that lie
@@ -634,7 +637,7 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
   std::optional<Diagnosis> d = zeros_missing(partial);
   if (!d && evidence.operation == Operation::product) d = bounded_by_k(partial);
   if (!d) d = ends_missing(partial, evidence.tile);
-  if (d && d->next_step == messages::text("UNWRITTEN.hint.covered"))
+  if (d && d->next_step.key() == "UNWRITTEN.hint.covered")
     if (auto far = blocks_far_apart(evidence)) return far;
   if (!d) d = beginnings_missing(partial);
   const auto twice = [](const Case* c) { return stored_twice(c->run); };

@@ -209,7 +209,7 @@ void fields(Refusal& x, Visit visit) {
 }
 template <typename Visit>
 void fields(ApiError& x, Visit visit) {
-  visit(x.call, x.kernel, x.code, x.name, x.message, x.grid, x.block, x.shared_bytes);
+  visit(x.call, x.kernel, x.code, x.name, x.message, x.cause, x.grid, x.block, x.shared_bytes);
 }
 template <typename Visit>
 void fields(Transfer& x, Visit visit) {

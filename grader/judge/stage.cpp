@@ -96,8 +96,7 @@ void describe_api(StageResult& stage, const std::string& entry,
   stage.headline =
       text("CUDA-ERROR.headline", {{"entry", entry}, {"call", error.call}, {"error", error.name}});
   if (!error.message.empty()) stage.details = {error.message};
-  const bool other_side =
-      error.message.find("device memory, but the kind says host") != std::string::npos;
+  const bool other_side = error.cause == simgpu::runtime::ErrorCause::device_as_host;
   stage.next_step = text(other_side ? "CUDA-ERROR.device.next" : "CUDA-ERROR.next");
 }
 

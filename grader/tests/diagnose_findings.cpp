@@ -366,7 +366,7 @@ TEST_CASE("refused launches say which limit") {
   e.run.c_before = e.run.c_after = Matrix(ElementType::float32, 0, 5, 5);
   failure.grid = {1, 0, 1};
   e.run.failed_launch = failure;
-  CHECK(diagnose(e).next_step == "Return before the launch when C has no elements.");
+  CHECK(std::string(diagnose(e).next_step) == "Return before the launch when C has no elements.");
 }
 
 TEST_CASE("a grid that rounds down is told so even where it comes out as 0") {
@@ -484,7 +484,7 @@ TEST_CASE("the cause of a finding decides, not the words of its sentence") {
                        access(AccessType::load, 44, MemorySpace::shared, "full", 0, 64, 3));
   stuck.detail = "the block waits forever: warp 0 waits at the barrier of mbarrier_test.cu:3";
   const auto next = [&] { return explain(stuck, kTile, nullptr, ElementType::float32).next_step; };
-  CHECK(next() == "Which threads reach the barrier, and which cannot?");
+  CHECK(std::string(next()) == "Which threads reach the barrier, and which cannot?");
   stuck.cause = FindingCause::open_phase;
   CHECK(next().find("The phase of an mbarrier ends when") == 0);
   stuck.cause = FindingCause::awaited_memory;

@@ -16,6 +16,7 @@
 
 #include "common/simgpu/device.hpp"
 #include "common/simgpu/include/driver_types.h"
+#include "common/simgpu/runtime/error_cause.hpp"
 #include "common/simgpu/tensor_map.hpp"
 
 namespace simgpu::runtime {
@@ -81,7 +82,8 @@ class Backend {
   virtual void note_unsupported(std::string_view call, std::string_view why) = 0;
   /// `call` is about to return `error` to the program; `why` may be empty. Not for sticky
   /// repetitions.
-  virtual void note_error(std::string_view call, cudaError_t error, std::string_view why) = 0;
+  virtual void note_error(std::string_view call, cudaError_t error, std::string_view why,
+                          ErrorCause cause) = 0;
   /// Whether somebody wants to know of mistakes of the host's that no call returns.
   virtual bool takes_findings() const { return false; }
   /// Such a mistake: counts as a finding.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/simgpu/device.hpp"
+#include "common/simgpu/runtime/error_cause.hpp"
 #include "common/simgpu/tensor_map.hpp"
 #include "common/wire/channel.hpp"
 
@@ -157,9 +158,10 @@ struct Launch {
 struct Note {
   std::int32_t code = 0;
   std::string call, why;
+  ErrorCause cause = ErrorCause::other;
   template <typename Visit>
   void fields(Visit visit) {
-    visit(code, call, why);
+    visit(code, call, why, cause);
   }
 };
 struct Nothing {  ///< of `memory_info`, `model` and `goodbye`

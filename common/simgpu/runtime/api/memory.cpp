@@ -144,12 +144,14 @@ cudaError_t run_copy(State& state, const char* call, Copy c) {
     if (to_device != dst_device) {
       return state.fail(call, cudaErrorInvalidValue,
                         to_device ? "the destination is not device memory, but the kind says so"
-                                  : "the destination is device memory, but the kind says host");
+                                  : "the destination is device memory, but the kind says host",
+                        to_device ? ErrorCause::other : ErrorCause::device_as_host);
     }
     if (from_device != src_device) {
       return state.fail(call, cudaErrorInvalidValue,
                         from_device ? "the source is not device memory, but the kind says so"
-                                    : "the source is device memory, but the kind says host");
+                                    : "the source is device memory, but the kind says host",
+                        from_device ? ErrorCause::other : ErrorCause::device_as_host);
     }
   }
   if (const cudaError_t error = move_rows(state.backend(), c, to_device, from_device))

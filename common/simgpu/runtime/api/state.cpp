@@ -62,10 +62,11 @@ void State::refused(const char* call, cudaError_t error) {
                        error);
 }
 
-cudaError_t State::fail(const char* call, cudaError_t error, const std::string& why) {
+cudaError_t State::fail(const char* call, cudaError_t error, const std::string& why,
+                        ErrorCause cause) {
   last_error = error;
   refused(call, error);
-  backend().note_error(call, error, why);
+  backend().note_error(call, error, why, cause);
   return error;
 }
 

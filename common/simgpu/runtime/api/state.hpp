@@ -44,7 +44,8 @@ class State {
 
   /// Errors. `fail` records what the program will see from cudaGetLastError and passes `error`
   /// through.
-  cudaError_t fail(const char* call, cudaError_t error, const std::string& why = {});
+  cudaError_t fail(const char* call, cudaError_t error, const std::string& why = {},
+                   ErrorCause cause = ErrorCause::other);
   cudaError_t done(const char* call, cudaError_t error) {
     return error == cudaSuccess ? error : fail(call, error);
   }

@@ -212,7 +212,8 @@ class LocalBackend final : public Backend {
     std::fprintf(stderr, "simgpu: %.*s\n", static_cast<int>(what.size()), what.data());
   }
 
-  void note_error(std::string_view call, cudaError_t error, std::string_view why) override {
+  void note_error(std::string_view call, cudaError_t error, std::string_view why,
+                  ErrorCause) override {
     std::string reason = why.empty() ? std::exchange(why_, {}) : std::string(why);
     why_.clear();
     if (quiet_) return;

@@ -121,7 +121,8 @@ class DeviceProgram {
   void note(Kind kind, const Request& request) {
     if (kind == Kind::note_unsupported) backend_->note_unsupported(request.name, request.why);
     if (kind == Kind::note_error)
-      backend_->note_error(request.name, static_cast<cudaError_t>(request.value[0]), request.why);
+      backend_->note_error(request.name, static_cast<cudaError_t>(request.value[0]), request.why,
+                           ErrorCause::other);
     if (kind == Kind::note_finding) backend_->note_finding(request.name);
   }
 

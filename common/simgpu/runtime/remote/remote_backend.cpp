@@ -119,10 +119,11 @@ class RemoteBackend final : public Backend {
     if (!told_.insert(std::string(call)).second) return;
     ask(Kind::note_unsupported, note(cudaSuccess, call, why));
   }
-  void note_error(std::string_view call, cudaError_t error, std::string_view why) override {
+  void note_error(std::string_view call, cudaError_t error, std::string_view why,
+                  ErrorCause cause) override {
     // Each distinct report once: a program may fail in a loop.
     if (!told_.insert(std::to_string(error) + std::string(call) + std::string(why)).second) return;
-    ask(Kind::note_error, note(error, call, why));
+    ask(Kind::note_error, note(error, call, why, cause));
   }
   void note_default_stream(std::string_view work) override {
     ask(Kind::note_default_stream, note(cudaSuccess, work, {}));
@@ -143,9 +144,10 @@ class RemoteBackend final : public Backend {
   static protocol::Name name(const std::string& mangled) {
     return {mangled.substr(0, protocol::kMaxName)};
   }
-  static protocol::Note note(cudaError_t error, std::string_view call, std::string_view why) {
+  static protocol::Note note(cudaError_t error, std::string_view call, std::string_view why,
+                             ErrorCause cause = ErrorCause::other) {
     return {error, std::string(call.substr(0, protocol::kMaxText / 4)),
-            std::string(why.substr(0, protocol::kMaxText / 2))};
+            std::string(why.substr(0, protocol::kMaxText / 2)), cause};
   }
 
   DeviceModel model_;

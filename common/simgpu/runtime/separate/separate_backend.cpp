@@ -143,8 +143,9 @@ class SeparateBackend final : public Backend {
   void note_unsupported(std::string_view call, std::string_view why) override {
     note(Kind::note_unsupported, call, cudaSuccess, why);
   }
-  void note_error(std::string_view call, cudaError_t error, std::string_view why) override {
-    note(Kind::note_error, call, error, why);
+  void note_error(std::string_view call, cudaError_t error, std::string_view why,
+                  ErrorCause) override {
+    note(Kind::note_error, call, error, why);  // whoever reads it is told the sentence
   }
   bool takes_findings() const override { return true; }
   void note_finding(std::string_view what) override {

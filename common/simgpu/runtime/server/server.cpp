@@ -581,6 +581,7 @@ struct Server::Impl {
     error.code = note.code;
     error.name = name_of(note.code);
     error.message = std::move(note.why);
+    error.cause = note.cause;
     result.errors.push_back(std::move(error));
   }
 

@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "common/simgpu/device.hpp"
+#include "common/simgpu/runtime/error_cause.hpp"
 #include "common/simgpu/tensor_map.hpp"
 
 namespace simgpu::runtime {
@@ -95,11 +96,12 @@ struct Refusal {
 /// An error code that a CUDA call returned to the student's code, in order of occurrence; refusals
 /// are not repeated here (their calls returned cudaErrorNotPermitted or cudaErrorNotSupported).
 struct ApiError {
-  std::string call;                    ///< "kernel launch", "cudaMalloc" ...
-  std::string kernel;                  ///< demangled, launches only
-  int code = 0;                        ///< cudaError_t
-  std::string name;                    ///< "cudaErrorInvalidConfiguration"
-  std::string message;                 ///< one sentence: what was wrong, with the numbers
+  std::string call;     ///< "kernel launch", "cudaMalloc" ...
+  std::string kernel;   ///< demangled, launches only
+  int code = 0;         ///< cudaError_t
+  std::string name;     ///< "cudaErrorInvalidConfiguration"
+  std::string message;  ///< one sentence: what was wrong, with the numbers
+  ErrorCause cause = ErrorCause::other;
   Dim3 grid{0, 0, 0}, block{0, 0, 0};  ///< launches only
   std::uint64_t shared_bytes = 0;      ///< dynamic; launches only
 };

@@ -192,12 +192,12 @@ bool may_be_overrun(const CallOutcome& outcome) {
   if (finding == nullptr) return true;
   switch (finding->kind) {
     case FindingKind::uninitialised_read:
-    case FindingKind::shared_race:
     case FindingKind::global_race:
     case FindingKind::budget_exceeded:
-    case FindingKind::out_of_bounds:
     case FindingKind::will_spill:
       return true;
+    case FindingKind::out_of_bounds:  // of shared memory the threads' own accesses tell more
+      return finding->at.space != simgpu::MemorySpace::shared;
     default:
       return false;
   }

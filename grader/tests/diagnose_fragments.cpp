@@ -103,11 +103,12 @@ TEST_CASE("fragments whose registers are exchanged") {
   must_be("FRAGMENT-MAP", "k = 0..7 and 8..15 of B against A", multiplied(same, [](int k, int j) {
             return std::pair{k ^ 8, j};
           }));
-  must_be("FRAGMENT-MAP", "registers c0, c1 and c2, c3", [](Call& call) {
-    for (int i = 0; i < call.m; ++i)
-      for (int j = 0; j < call.n; ++j)
-        if ((i ^ 8) < call.m) call.put(i ^ 8, j, call.element(i, j));
-  });
+  must_be("FRAGMENT-MAP", "rows 0..7 and 8..15 of each fragment of A, or of C, are swapped",
+          [](Call& call) {
+            for (int i = 0; i < call.m; ++i)
+              for (int j = 0; j < call.n; ++j)
+                if ((i ^ 8) < call.m) call.put(i ^ 8, j, call.element(i, j));
+          });
   must_be("FRAGMENT-MAP", "lane % 4", [](Call& call) {
     for (int i = 0; i < call.m; ++i)
       for (int j = 0; j < call.n; ++j) {

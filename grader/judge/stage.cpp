@@ -185,7 +185,8 @@ bool names_no_cause(const diag::Diagnosis& named) {
 }
 
 /// Whether an index beyond the end of an array may be behind what was seen. The compiler takes it that
-/// there is none: sums that never begin, loops that never end, threads that meet.
+/// there is none: sums that never begin, threads that meet. Of a loop that
+/// never ends it is a consequence.
 bool may_be_overrun(const CallOutcome& outcome) {
   if (outcome.run.failed_launch) return false;
   const simgpu::Finding* const finding = diag::worst_finding(outcome.run.launches);
@@ -193,7 +194,6 @@ bool may_be_overrun(const CallOutcome& outcome) {
   switch (finding->kind) {
     case FindingKind::uninitialised_read:
     case FindingKind::global_race:
-    case FindingKind::budget_exceeded:
     case FindingKind::will_spill:
       return true;
     case FindingKind::out_of_bounds:  // of shared memory the threads' own accesses tell more

@@ -4,7 +4,8 @@
 #ifndef SIMGPU_ARRAY_BOUNDS_H
 #define SIMGPU_ARRAY_BOUNDS_H
 
-// clang's own layout of what it hands over.
+// clang's own layout of what it hands over. An integer has kind 0, and as info twice the logarithm of
+// its bits, plus one if it is signed; its value comes without its sign.
 struct __simgpu_type {
   unsigned short kind, info;
   char name[1];  // 'float[8][128]', in quotes
@@ -19,9 +20,13 @@ struct __simgpu_index {
 extern "C" __device__ __attribute__((noinline, used, no_sanitize("array-bounds"))) void
 __ubsan_handle_out_of_bounds_abort(void* place, unsigned long index) {
   const __simgpu_index& at = *static_cast<const __simgpu_index*>(place);
-  printf("array bounds %u %u %lld %u %u %u %u %u %u %s %s\n", at.line, at.column,
-         static_cast<long long>(index), threadIdx.x, threadIdx.y, threadIdx.z, blockIdx.x,
-         blockIdx.y, blockIdx.z, at.array->name, at.file);
+  const unsigned bits = 1u << (at.index->info >> 1);
+  const bool is_signed = at.index->kind == 0 && at.index->info % 2 == 1 && bits < 64;
+  const unsigned above = is_signed ? 64 - bits : 0;
+  const long long value = static_cast<long long>(index << above) >> above;
+  printf("array bounds %u %u %lld %u %u %u %u %u %u %s %s\n", at.line, at.column, value,
+         threadIdx.x, threadIdx.y, threadIdx.z, blockIdx.x, blockIdx.y, blockIdx.z, at.array->name,
+         at.file);
   __trap();
 }
 

@@ -14,6 +14,7 @@ using simgpu::TouchedBytes;
 using simgpu::runtime::Backend;
 using simgpu::runtime::bad_stream;
 using simgpu::runtime::device_ptr;
+using simgpu::runtime::ErrorCause;
 using simgpu::runtime::HostRange;
 using simgpu::runtime::InFlight;
 using simgpu::runtime::is_stream;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <regex>
 #include <sstream>
 
 #include "common/simgpu/ptx/clusters.hpp"
@@ -113,8 +112,27 @@ std::optional<ArrayOverrun> overrun_of(const ArrayIndex& index, const std::strin
 }
 
 bool may_have_arrays(const std::string& source) {
-  static const std::regex array(R"([A-Za-z_]\w*\s*\[)");
-  return std::regex_search(source, array);
+  std::string before;  // the word in front, without blanks and comments
+  bool apart = false;  // and something came between
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    const bool line = source.compare(i, 2, "//") == 0, block = source.compare(i, 2, "/*") == 0;
+    if (line || block) {
+      const std::size_t end = source.find(line ? "\n" : "*/", i + 2);
+      if (end == std::string::npos) return false;
+      i = end + (line ? 0 : 1);
+      apart = true;
+    } else if (std::isspace(static_cast<unsigned char>(source[i])) != 0) {
+      apart = true;
+    } else if (of_name(source[i])) {
+      if (apart) before.clear();
+      before += source[i];
+      apart = false;
+    } else {
+      if (source[i] == '[' && !before.empty() && before != "auto") return true;  // not auto [x, y]
+      before.clear();
+    }
+  }
+  return false;
 }
 
 std::optional<Build> with_array_bounds(const Workplace& place, const Toolchain& toolchain,
@@ -129,22 +147,28 @@ std::optional<Build> with_array_bounds(const Workplace& place, const Toolchain& 
       lab, rung.file, student.compiled,
       [&](const Rung& one, const std::string& of) { return one.name == rung.name && of == type; });
   const std::string path = runs.put("array_bounds.cu", unit.text).string();
-  const auto compiled = [&](const std::string& name, const std::vector<std::string>& more) {
-    std::vector<std::string> flags = {toolchain.clang, "@common/simgpu/flags/device.rsp", "-I.",
-                                      device_flags_of(toolchain.clang_version),
-                                      "@common/simgpu/flags/array_bounds.rsp"};
-    // Else the last array of a struct counts as one without an end.
-    if (std::atoi(toolchain.clang_version.c_str()) >= 16)
-      flags.insert(flags.end(), {"-Xclang", "-fstrict-flex-arrays=3"});
-    flags.insert(flags.end(), more.begin(), more.end());
-    flags.push_back(path);
-    return runs.run(name, unit.text + '\0' + student.inputs, flags, name + ".ptx", "",
+  std::vector<std::string> flags = {toolchain.clang, "@common/simgpu/flags/device.rsp", "-I.",
+                                    device_flags_of(toolchain.clang_version),
+                                    "@common/simgpu/flags/array_bounds.rsp"};
+  // Else the last array of a struct counts as one without an end.
+  if (std::atoi(toolchain.clang_version.c_str()) >= 16)
+    flags.insert(flags.end(), {"-Xclang", "-fstrict-flex-arrays=3"});
+  const auto compiled = [&](const std::string& name, const std::vector<std::string>& more,
+                            const std::string& header) {
+    std::vector<std::string> argv = flags;
+    argv.insert(argv.end(), more.begin(), more.end());
+    argv.push_back(path);
+    return runs.run(name, unit.text + '\0' + student.inputs, argv, name + ".ptx", header,
                     [&student] { return student.unchanged(); });
   };
-  CompilerPass pass = compiled("array_bounds", {});
+  // With a precompiled header reading takes a tenth of a second less, each time.
+  const std::string header = runs.header("array_bounds.pch", flags, "");
+  CompilerPass pass = compiled("array_bounds", {}, header);
+  if (!pass.ok && !header.empty()) pass = compiled("array_bounds", {}, "");
   if (!pass.ok) return {};
   if (simgpu::ptx::has_clusters(pass.bytes)) {
-    const CompilerPass clusters = compiled("array_bounds.clusters", {"-D__SIMGPU_CLUSTER_PASS"});
+    const CompilerPass clusters =
+        compiled("array_bounds.clusters", {"-D__SIMGPU_CLUSTER_PASS"}, "");
     if (!clusters.ok) return {};
     pass.bytes += std::string(simgpu::ptx::kClusters) + clusters.bytes;
   }

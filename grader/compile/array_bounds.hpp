@@ -36,7 +36,7 @@ struct ArrayOverrun {
 /// address one past the end, and an array of rows that is used as one long row.
 std::optional<ArrayOverrun> overrun_of(const ArrayIndex& index, const std::string& source);
 
-/// Whether a source has anything that looks like an array.
+/// Whether a name is indexed anywhere in a source.
 bool may_have_arrays(const std::string& source);
 
 /// Compiles one rung in one type with these checks: the same launchers over another device code.

@@ -40,14 +40,25 @@ bool telling(const Case& shape) {
   return e.m >= 5 && e.n >= 5 && (e.k >= 5 || e.k == 1) && e.m != e.n && e.m * e.n >= 64;
 }
 
-const Case* largest_of(const std::vector<Case>& cases) {
-  const auto size = [](const Case& c) {
-    return std::int64_t{1} * c.extents.m * c.extents.n * c.extents.k;
-  };
-  const Case* largest = nullptr;
+namespace {
+
+/// Those that every type is judged at and that tell something, the smallest first.
+std::vector<const Case*> by_size(const std::vector<Case>& cases) {
+  std::vector<const Case*> list;
   for (const Case& one : cases)
-    if (telling(one) && !one.one_type && (!largest || size(one) > size(*largest))) largest = &one;
-  return largest;
+    if (telling(one) && !one.one_type) list.push_back(&one);
+  std::stable_sort(list.begin(), list.end(), [](const Case* a, const Case* b) {
+    const auto size = [](const Extents& e) { return std::int64_t{1} * e.m * e.n * e.k; };
+    return size(a->extents) < size(b->extents);
+  });
+  return list;
+}
+
+}  // namespace
+
+const Case* largest_of(const std::vector<Case>& cases) {
+  const std::vector<const Case*> list = by_size(cases);
+  return list.empty() ? nullptr : list.back();
 }
 
 LabBench::LabBench(const Lab& lab, const Build& build, const JudgeOptions& options, Pool& pool)
@@ -156,14 +167,19 @@ std::optional<RungCheck::BoundsRun> LabBench::call_with_array_bounds(const Rung&
 std::vector<std::string> LabBench::notes_of_luck(const Stage& stage,
                                                  const std::vector<Case>& cases) {
   std::vector<std::string> notes;
-  const Case* const largest = largest_of(cases);
-  if (!largest) return notes;
+  const std::vector<const Case*> by_extents = by_size(cases);
+  if (by_extents.empty()) return notes;
   const std::string& type = lab_.rung(stage.rung).main_type();
   const SessionLock::Held held = lock(stage.rung, type);
   RungCheck& checked = *check(stage.rung, type);
-  if (const auto overrun = checked.array_overrun(*largest))
+  // Not the largest: what is compiled with checks is not optimised.
+  constexpr std::int64_t kEnough = 32;
+  const auto enough = std::find_if(by_extents.begin(), by_extents.end() - 1, [](const Case* one) {
+    return std::min({one->extents.m, one->extents.n, one->extents.k}) >= kEnough;
+  });
+  if (const auto overrun = checked.array_overrun(**enough))
     notes.push_back(messages::text("note.array", {{"what", overrun->headline}}));
-  if (std::string note = checked.grid_by_ld(largest->extents); !note.empty())
+  if (std::string note = checked.grid_by_ld(by_extents.front()->extents); !note.empty())
     notes.push_back(std::move(note));
   return notes;
 }

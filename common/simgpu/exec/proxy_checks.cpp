@@ -81,10 +81,11 @@ void report_bulk_conflict(BlockRun& run, const Warp& w, unsigned lane, const Op&
       const auto b = run.proxy.barriers.find(copy->barrier);
       if (b != run.proxy.barriers.end() && b->second.transactions < 0)
         f.detail += " (its barrier was told of more bytes than expect_tx announced)";
-      else if (b != run.proxy.barriers.end() && type == AccessType::load)
-        f.detail += wait_before(p, b->second);
-      if (f.detail.ends_with(')') && b->second.transactions >= 0 && b->second.phase > 0)
-        f.cause = FindingCause::earlier_phase;
+      else if (b != run.proxy.barriers.end() && type == AccessType::load) {
+        const std::string wait = wait_before(p, b->second);
+        f.detail += wait;
+        if (!wait.empty() && b->second.phase > 0) f.cause = FindingCause::earlier_phase;
+      }
     }
     return f;
   });

@@ -97,6 +97,10 @@ std::optional<ArrayOverrun> overrun_of(const ArrayIndex& index, const std::strin
   const std::size_t dimensions = std::max(dimensions_of(source, found.name), lengths);
   const std::size_t before = dimensions - lengths;
   if (written.empty() || before >= written.size()) return {};
+  // More than a thread has registers: a tile kept as one row. Where in it is worked out elsewhere, often
+  // by whoever called this line, and what comes of it tells more.
+  constexpr std::int64_t kRegisters = 255;
+  if (dimensions == 1 && found.length > kRegisters) return {};
   found.inner = before > 0;
   found.row = found.name;
   for (std::size_t i = 0; i < before; ++i) found.row += '[' + written[i] + ']';

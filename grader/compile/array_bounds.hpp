@@ -32,8 +32,9 @@ struct ArrayOverrun {
   bool rows = false;   ///< what is counted are rows, not elements
   std::int64_t length = 0;
 };
-/// Nothing where the source does not show an array, and where the code may mean what it does: an
-/// address one past the end, and an array of rows that is used as one long row.
+/// Nothing where the source does not show an array, where it is a tile kept as one row, and where the
+/// code may mean what it does: an address one past the end, and an array of rows that is used as one
+/// long row.
 std::optional<ArrayOverrun> overrun_of(const ArrayIndex& index, const std::string& source);
 
 /// Whether a name is indexed anywhere in a source.

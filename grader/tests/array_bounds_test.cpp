@@ -77,6 +77,7 @@ TEST_CASE("code that may mean what it does is no overrun") {
   CHECK(overrun_of(index_at(6, 19, 5, "float[4]"), kSource));          // beyond it
   CHECK_FALSE(overrun_of(index_at(5, 10, 64, "float[64]"), kSource));  // one long row
   CHECK_FALSE(overrun_of(index_at(3, 9, 4, "float[4]"), kSource));     // no name there
+  CHECK_FALSE(overrun_of(index_at(3, 10, 4124, "float[4096]"), kSource));  // a tile, not registers
   CHECK_FALSE(overrun_of(index_at(30, 1, 4, "float[4]"), kSource));
   CHECK_FALSE(overrun_of(index_at(3, 900, 4, "float[4]"), kSource));
   CHECK_FALSE(overrun_of(index_at(3, 10, 4, "float"), kSource));

@@ -6,10 +6,15 @@ __device__ inline double as_read(unsigned bits) {
   return __uint_as_float(bits & 0xffffe000u);
 }
 
-/// The number that they make. Exchanged, they make the same, but other products: small then counts as 0.
-__device__ inline double sum_of(Parts parts) {
-  const double big = as_read(parts.big), small = as_read(parts.small);
-  return fabs(small) > fabs(big) ? big : big + small;
+/// Whether each part stands in the other's place: they make the same number, but other products.
+__device__ inline bool parts_exchanged() {
+  const float x = 1 + 1.0f / (1 << 13);  // big is 1, small the rest
+  const Parts parts = split(x);
+  return as_read(parts.big) == x - 1 && as_read(parts.small) == 1;
+}
+/// The number that parts make; where they are exchanged, what stands in the big one's place.
+__device__ inline double sum_of(Parts parts, bool exchanged) {
+  return as_read(parts.big) + (exchanged ? 0 : as_read(parts.small));
 }
 
 constexpr int PARTS_X = 32, PARTS_Y = 8;  // threads of a block of parts_kernel
@@ -20,7 +25,9 @@ __global__ void parts_kernel(MatrixView<const float> a, MatrixView<const float> 
   const int row = blockIdx.y * PARTS_Y + threadIdx.y, col = blockIdx.x * PARTS_X + threadIdx.x;
   if (!(row < c.rows && col < c.cols)) return;
   double sum = 0;
-  for (int k = 0; k < a.cols; ++k) sum += sum_of(split(a(row, k))) * sum_of(split(b(k, col)));
+  const bool exchanged = parts_exchanged();
+  for (int k = 0; k < a.cols; ++k)
+    sum += sum_of(split(a(row, k)), exchanged) * sum_of(split(b(k, col)), exchanged);
   c(row, col) = static_cast<float>(sum);
 }
 

@@ -1,52 +1,33 @@
 #!/bin/bash
 # power.sh FILE: how fast lab 6's kernels and cuBLAS's are under lasting load, and at what clock and power, at the large
-# squares where a kernel is behind its bar (docs/lab6-bars.md): docs/results/h200/power-lab-6.txt. Needs nvcc, cuBLAS, ncu and the
-# right to read hardware counters, and a Hopper GPU. GEMM_LAB_COMMIT= names the commit where git cannot.
+# squares where a kernel is behind its bar (docs/lab6-bars.md): docs/results/h200/power-lab-6.txt. What it needs stands in
+# profiling.bash.
 set -u
 here=$(dirname "$0")
-# shellcheck source=grader/scripts/lib.sh
-. "$here/../../scripts/lib.sh"
-case ${1:-} in '' | -*) echo "usage: bash grader/author/sweep/power.sh FILE" >&2; exit 4 ;; esac
-file=$1
-nvcc=${NVCC:-nvcc}
-commit=${GEMM_LAB_COMMIT:-$(git rev-parse --short=12 HEAD 2>/dev/null)}
-[ -n "$commit" ] || fail "no commit to name: git does not know this folder" "GEMM_LAB_COMMIT=... names it"
-gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -n 1)
-[ -n "$gpu" ] || fail "no GPU: nvidia-smi names none"
+# shellcheck source=grader/author/sweep/profiling.bash
+. "$here/profiling.bash"
 limit=$(nvidia-smi --query-gpu=power.limit --format=csv,noheader | head -n 1)
-command -v ncu >/dev/null || fail "no ncu: install Nsight Compute"
-work=$(mktemp -d) || exit 3
-trap 'rm -rf "$work"' EXIT
 
 # name, source, launcher, types of factors and of C, cuBLAS's math, shapes
 kernels="6.5.2 fp64_shapes.cu gemm_f64_shapes double double CUBLAS_COMPUTE_64F 2048,2048,2048 4096,4096,4096 8192,8192,8192
 6.5.3 fp64_shapes.cu gemm_f64_stream_k double double CUBLAS_COMPUTE_64F 2048,2048,2048 4096,4096,4096 8192,8192,8192
 6.4.4 tensor_shapes.cu gemm_tf32_shapes float float CUBLAS_COMPUTE_32F_FAST_TF32 4096,4096,4096 8192,8192,8192"
-while read -r name source rung in out math _; do
-    "$nvcc" -O3 -std=c++17 -I. -gencode arch=compute_90a,code=sm_90a "-DSOURCE=\"lab6_summit/solution/$source\"" \
-        "-DRUNG=$rung" "-DIN=$in" "-DOUT=$out" "-DMATH=$math" "$here/power.cu" -lcublas -ldl -o "$work/$name" &
-done <<<"$kernels"
-wait
+compile_kernels power -lcublas -ldl
 pipes=smsp__issue_active.avg.pct_of_peak_sustained_active,sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active
 launch=launch__grid_size,launch__block_size,launch__registers_per_thread,launch__shared_mem_per_block
 metrics="gpu__time_duration.sum,lts__t_sectors.sum,dram__bytes.sum,$pipes,$launch"
 while read -r name _ _ _ _ _ shapes; do
-    [ -x "$work/$name" ] || fail "the program of $name does not compile"
     for shape in $shapes; do
         # shellcheck disable=SC2086
         "$work/$name" ${shape//,/ } 1 4 >"$work/lasting" || fail "$name broke off at $shape"
         for who in ours cublas; do
-            # shellcheck disable=SC2086
-            ncu --profile-from-start off --clock-control none --csv --page raw --print-units base --metrics "$metrics" \
-                --log-file "$work/$who.csv" "$work/$name" $who ${shape//,/ } >/dev/null ||
-                { tail -n 3 "$work/$who.csv" >&2; fail "ncu failed on $name at $shape"; }
+            profile "$name" $who "$shape" "$metrics" "$work/$who.csv"
         done
         python3 "$here/power.py" "$name" "$shape" "$work/lasting" "$work/ours.csv" "$work/cublas.csv" >>"$work/table" || exit 1
     done
 done <<<"$kernels"
 {
-    echo "${gpu%%,*}, driver${gpu#*,}, CUDA $("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p'), ncu $(ncu --version |
-        sed -n 's/^Version \([^ ]*\).*/\1/p'), commit $commit, $(date -u '+%Y-%m-%d %H:%M UTC'). Power limit: $limit."
+    echo "$(measured_on) Power limit: $limit."
     cat <<'HEAD'
 A kernel and cuBLAS's in turns, a second each and four times, after a second of cuBLAS; product after product, none of A, B or
 C the same as of the one before, random data, results compared: TFLOP/s, the ratio to cuBLAS in the same turn (median, least and

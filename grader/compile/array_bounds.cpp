@@ -63,7 +63,7 @@ std::optional<ArrayIndex> array_index_in(const std::string& printed) {
   static const std::string begin = "array bounds ";
   const std::size_t at = printed.find(begin);
   if (at == std::string::npos) return {};
-  std::istringstream line(printed.substr(at + begin.size(), printed.find('\n', at) - at));
+  std::istringstream line(printed.substr(at + begin.size()));
   ArrayIndex found;
   line >> found.line >> found.column >> found.index;
   for (unsigned& one : found.thread) line >> one;

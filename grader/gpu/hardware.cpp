@@ -36,12 +36,6 @@ std::string entry_of(const Rung& rung, const std::string& type) {
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
-void set_infra(HardwareResult& gpu, const std::string& what) {
-  gpu.state = HardwareResult::State::infra;
-  gpu.verdict = Verdict::infra_error;
-  gpu.headline = text("verdict.infra", {{"what", what}});
-  gpu.next_step = text("verdict.infra.next");
-}
 
 namespace {
 
@@ -73,7 +67,7 @@ class LabOnGpu {
       } catch (const std::exception& error) {
         for (auto& stage : on_.result.stages)
           if (stage.gpu && stage.gpu->state == HardwareResult::State::passed)
-            set_infra(*stage.gpu, error.what());
+            describe_infra(*stage.gpu, error.what());
       }
     }
     for (auto& stage : on_.result.stages) {
@@ -93,7 +87,7 @@ class LabOnGpu {
       try {
         part();
       } catch (const std::exception& error) {
-        set_infra(*stage.gpu, error.what());
+        describe_infra(*stage.gpu, error.what());
       }
       if (stage.gpu->state != HardwareResult::State::infra) return;
       forget_sessions();
@@ -276,9 +270,9 @@ class LabOnGpu {
     const Rung& rung = on_.lab.rung(stage.rung);
     const CallOutcome& outcome = chosen.failure->outcome;
     if (outcome.end == CallEnd::infra) {
-      set_infra(gpu, device_error(outcome) == "cudaErrorMemoryAllocation"
-                         ? text("gpu.no_memory_at_all", {{"shape", chosen.shape.name()}})
-                         : outcome.message);
+      describe_infra(gpu, device_error(outcome) == "cudaErrorMemoryAllocation"
+                              ? text("gpu.no_memory_at_all", {{"shape", chosen.shape.name()}})
+                              : outcome.message);
       return;
     }
     StageResult described;
@@ -318,7 +312,7 @@ class LabOnGpu {
     gpu.type = type;
     const Failure& failure = *seen.large;
     if (failure.kind == Failure::Kind::infra) {
-      set_infra(gpu, failure.outcome.message);
+      describe_infra(gpu, failure.outcome.message);
     } else if (failure.outcome.end == CallEnd::hung) {
       hangs(gpu, entry);
     } else if (failure.kind == Failure::Kind::api) {
@@ -383,7 +377,7 @@ void judge_on_gpu(const Hardware& hardware, const std::vector<HardwareTask>& tas
       for (auto& stage : task.result->stages) {
         if (stage.state != report::State::passed || stage.gpu) continue;
         stage.gpu.emplace();
-        set_infra(*stage.gpu, error.what());
+        describe_infra(*stage.gpu, error.what());
       }
     }
   }

@@ -42,8 +42,6 @@ struct LabRun {
 /// As a runner names a launcher: "gemm_naive<float>".
 std::string entry_of(const Rung& rung, const std::string& type);
 double seconds_since(std::chrono::steady_clock::time_point start);
-/// The machine failed, not the code.
-void set_infra(report::HardwareResult& gpu, const std::string& what);
 
 /// compute-sanitizer over the launchers of all stages that passed.
 void sanitize(LabRun& on);

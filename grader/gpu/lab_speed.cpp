@@ -8,6 +8,7 @@
 #include "grader/errors.hpp"
 #include "grader/gpu/lab_run.hpp"
 #include "grader/gpu/speed.hpp"
+#include "grader/judge/stage.hpp"
 #include "grader/messages.hpp"
 #include "grader/os/escape.hpp"
 
@@ -31,7 +32,7 @@ void wrong_when_timed(HardwareResult& gpu, const std::string& entry, const Troub
                       const SpeedResult& speed) {
   if (trouble.kind == Trouble::Kind::ended && trouble.fault &&
       trouble.fault->end == CallEnd::infra) {
-    set_infra(gpu, trouble.detail);
+    describe_infra(gpu, trouble.detail);
     return;
   }
   gpu.state = HardwareResult::State::failed;

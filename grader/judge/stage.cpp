@@ -68,13 +68,6 @@ void FailurePick::see(const CaseResult& seen) {
   if (better) chosen_ = &seen;
 }
 
-void describe_infra(StageResult& stage, const std::string& what) {
-  stage.state = report::State::infra;
-  stage.verdict = Verdict::infra_error;
-  stage.headline = text("verdict.infra", {{"what", what}});
-  stage.next_step = text("verdict.infra.next");
-}
-
 namespace {
 
 /// A CUDA call was refused or failed.

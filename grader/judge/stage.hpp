@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "grader/judge/lab_bench.hpp"
+#include "grader/messages.hpp"
 
 namespace grader {
 
@@ -33,7 +34,13 @@ class FailurePick {
 };
 
 /// The grader or the machine failed: no points are lost.
-void describe_infra(report::StageResult& stage, const std::string& what);
+template <typename Result>  // report::StageResult or HardwareResult
+void describe_infra(Result& result, const std::string& what) {
+  result.state = decltype(result.state)::infra;
+  result.verdict = Verdict::infra_error;
+  result.headline = messages::text("verdict.infra", {{"what", what}});
+  result.next_step = messages::text("verdict.infra.next");
+}
 
 /// Fills verdict, diagnosis, headline, details, next step and place for a failed case.
 /// `file`: the student's, as messages name it. `largest`: a case that may show what small ones do not

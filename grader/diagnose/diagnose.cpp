@@ -146,7 +146,7 @@ bool padding_changed(const Run& run) {
 Diagnosis beyond_row(const std::string& matrix, const Matrix& m, const char* verb) {
   return say(
       "OOB", "row",
-      {{"matrix", matrix}, {"verb", verb}, {"columns", fmt::format("{}..{}", m.cols, m.ld - 1)}});
+      {{"matrix", matrix}, {"verb", verb}, {"columns", from_to("column", m.cols, m.ld - 1)}});
 }
 
 /// NaN in the padding of A or B turned up in C: which of the two is read beyond its rows?

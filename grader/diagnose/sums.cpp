@@ -258,10 +258,11 @@ std::optional<Diagnosis> name_empty(const Evidence& evidence, const Case& c,
   };
   if (all_from(rows, t.tm, true))
     return say("ALL-ZERO", "part",
-               {{"what", "rows"}, {"first", rows}, {"last", t.tm - 1}, {"count", t.tm}});
+               {{"what", "rows"}, {"places", from_to("row", rows, t.tm - 1)}, {"count", t.tm}});
   if (all_from(cols, t.tn, false))
-    return say("ALL-ZERO", "part",
-               {{"what", "columns"}, {"first", cols}, {"last", t.tn - 1}, {"count", t.tn}});
+    return say(
+        "ALL-ZERO", "part",
+        {{"what", "columns"}, {"places", from_to("column", cols, t.tn - 1)}, {"count", t.tn}});
   if (!only_zero) return std::nullopt;
   return name_zeros(evidence, c);
 }

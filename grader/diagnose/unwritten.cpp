@@ -175,7 +175,7 @@ std::string too_few_blocks(const Partial& partial, bool rows, const std::string&
   }
   if (least == most) return "";  // a guard may end there
   return messages::text("UNWRITTEN.hint.blocks", {{"letter", rows ? "y" : "x"},
-                                                  {"each", each},
+                                                  {"each", counted(each, rows ? "row" : "column")},
                                                   {"what", rows ? "row" : "column"},
                                                   {"extent", rows ? "M" : "N"}});
 }

@@ -249,7 +249,7 @@ TEST_CASE("tiles that overlap, and rows of a thread's tile that stay 0 beside ot
   const Diagnosis rows =
       named(weighted([](Call&, int i, int) { return i % 4 < 2 ? 2 : 0; }), {17, 33, 65});
   CHECK(rows.id == "ALL-ZERO");
-  CHECK(has(rows.headline, "rows 2..3 of each thread's 4 are 0"));
+  CHECK(has(rows.headline, "zeros in rows 2..3 of each thread's 4: no product is added there"));
 }
 
 TEST_CASE("steps that do more than add a product") {

@@ -194,6 +194,53 @@ def tabled_words(text):
     return f"{100 * tabled_number(text):.0f} %" if unit == ["%"] else f"{tabled_number(text):g} {''.join(unit)}".strip()
 
 
+PROFILED = re.compile(r"^(?P<stage>\S+) +(?P<who>ours|cublas) +(?P<shape>[\dx]+) +\S+ +(?P<share>\d+)% of +(?P<us>[\d.]+) us +(?P<rest>.*)$", re.M)
+
+
+def stalled_numbers(text):
+    """STAGE; WHO; MxNxK [MxNxK ...]; UNIT [UNIT ...]: how many per cent of the cycles, or of the time, these units were busy in the kernel that
+    took most of the time, as stalls-lab-6.txt has it. WHO is ours or cublas; a unit is issue, fma, tensor, sm, l2 or memory."""
+    stage, who, shapes, units = fields_of(text)
+    lines = [found.groupdict() for found in PROFILED.finditer((H200 / "stalls-lab-6.txt").read_text(encoding="utf-8"))]
+    values = []
+    for shape in shapes.split():
+        longest = max((one for one in lines if (one["stage"], one["who"], one["shape"]) == (stage, who, shape)), key=lambda one: int(one["share"]))
+        busy = dict(re.findall(r"(\w+) +(\d+) %", longest["rest"]))
+        values += [float(busy[unit]) for unit in units.split()]
+    return values
+
+
+def stalled_number(text):
+    """The one number that these fields name."""
+    (value,) = stalled_numbers(text)
+    return value
+
+
+def stalled_words(text):
+    """"75", or of several numbers the least and the most: "81 to 84"."""
+    values = stalled_numbers(text)
+    return f"{min(values):g}" if min(values) == max(values) else f"{min(values):g} to {max(values):g}"
+
+
+# The columns of power-lab-6.txt behind kernel, shape and who. Only a row of ours has a ratio.
+POWERED = {"ours": ["tflops", "ratio", "least", "most", "mhz", "watts", "tensor", "issue", "l2", "memory"],
+           "cublas": ["tflops", "mhz", "watts", "tensor", "issue", "l2", "memory"]}
+
+
+def powered_number(text):
+    """STAGE WHO MxNxK QUANTITY: of power-lab-6.txt, a kernel under lasting load beside cuBLAS."""
+    stage, who, shape, what = text.split()
+    rows = (re.split(r"[\s()]+", line) for line in (H200 / "power-lab-6.txt").read_text(encoding="utf-8").splitlines())
+    (row,) = (row for row in rows if row[:3] == [stage, shape, who])
+    return float(row[3 + POWERED[who].index(what)])
+
+
+def powered_words(text):
+    """Per cent are whole; a ratio below one has no zero before its point."""
+    value, what = powered_number(text), text.split()[-1]
+    return f"{value:.0f}" if what in ("tensor", "issue") else f"{value:.3f}".removeprefix("0") if what == "ratio" else f"{value:g}"
+
+
 def in_h200(name):
     return lambda text: H200 / name
 
@@ -221,8 +268,31 @@ FIGURES = {
     "ceiling": (ceiling_number, ceiling_words, in_h200("ceilings.json")),
     "bound": (bound_number, bound_words, lambda text: DOCS / "data" / "gpus.json"),
     "tabled": (tabled_number, tabled_words, of_table),
+    "stalled": (stalled_number, stalled_words, in_h200("stalls-lab-6.txt")),
+    "powered": (powered_number, powered_words, in_h200("power-lab-6.txt")),
 }
 NOT_THERE = (ValueError, KeyError, IndexError, TypeError, ZeroDivisionError, OSError, StopIteration)
+
+
+INLINE = re.compile(r"\{(\w+)\}`([^`]+)`")
+
+
+def files_of(text):
+    """The files that the roles in a text read."""
+    return [FIGURES[kind][2](words) for kind, words in INLINE.findall(text) if kind in FIGURES]
+
+
+def with_figures(text):
+    """A text of a data file with its roles replaced by what they show, as on a page. ValueError names a figure that is not there."""
+    def words(found):
+        kind, asked = found.groups()
+        try:
+            return FIGURES[kind][1](asked)
+        except NOT_THERE:
+            where = FIGURES[kind][2](asked).name if kind in FIGURES else f"no role is called '{kind}', which"
+            raise ValueError(f"{where} has no '{asked}'") from None
+
+    return INLINE.sub(words, text)
 
 
 def figure_role(kind):

@@ -4,6 +4,7 @@ import pathlib
 import sys
 
 from common import DOCS, H200, LabDirective, escape, inline, raw
+from figures import files_of, with_figures
 from recorded import Bench, error_words, made_table, results
 
 sys.path.insert(0, str(pathlib.Path(results.__file__).parent))
@@ -36,6 +37,15 @@ class Bars(LabDirective):
         numbers = [self.numbered.setdefault(note, len(self.numbered) + 1) for note in (cell.bound, cell.tried)]
         return "".join(f'<td class="number"><a href="#bars-note-{number}">{number}</a></td>' for number in numbers) + "</tr>"
 
+    def figured(self, note):
+        """A note with its figures, {stalled}`...` and {powered}`...` as on any page."""
+        for file in files_of(note):
+            self.read(file)
+        try:
+            return with_figures(note)
+        except ValueError as error:
+            raise self.error(f"bars.toml, '{note[:40]} ...': {error}") from None
+
     def run(self):
         self.read(BARS)
         text = self.read(H200 / "bench.json")
@@ -53,7 +63,7 @@ class Bars(LabDirective):
         head = ('<tr><th>M × N × K</th><th class="number">bar</th><th class="number">of cuBLAS</th><th>verdict</th><th class="number">error</th>'
                 '<th class="number">cuBLAS\'s</th><th class="number">bound by</th><th class="number">tried</th></tr>')
         where_from, how = Bench(text).source()
-        notes = raw("<ol>" + "".join(f'<li id="bars-note-{number}">{inline(note)}</li>' for note, number in self.numbered.items()) + "</ol>")
+        notes = raw("<ol>" + "".join(f'<li id="bars-note-{number}">{inline(self.figured(note))}</li>' for note, number in self.numbered.items()) + "</ol>")
         return [made_table(head, rows, f"Speed as a multiple of cuBLAS's, with the 95 % interval of its median, and the worst error (and the mean) in units of u(|A||B|). {where_from}.",
                            f"{how}. Bars and notes: docs/data/bars.toml, from docs/results/h200/tuning-lab-6.txt, stalls-lab-6.txt, power-lab-6.txt and their neighbours"),
                 notes]

@@ -81,6 +81,11 @@ broken "a number that a transcript does not print" "lab1-run.txt has no 'lab1-ru
 broken "a loop that reached nothing" "ceilings.json has no 'nonesuch'" 'It makes {ceiling}`nonesuch`.'
 broken "a bound of a quantity that no GPU has" "gpus.json has no 'peak / watts'" 'At most {bound}`peak / watts`.'
 broken "a row that a table of text lacks" "tuning-lab-6.txt has no 'tuning-lab-6; lab 6 beside cuBLAS; 1x1x1; 1'" 'It is {tabled}`tuning-lab-6; lab 6 beside cuBLAS; 1x1x1; 1`.'
+broken "a kernel that was not profiled" "stalls-lab-6.txt has no '6.2; ours; 3x3x3; fma'" 'Busy in {stalled}`6.2; ours; 3x3x3; fma` %.'
+broken "a clock that nobody read" "power-lab-6.txt has no '6.5.3 cublas 2048x2048x2048 volts'" 'At {powered}`6.5.3 cublas 2048x2048x2048 volts` MHz.'
+broken "a clock that is another one now" 'the page claims powered 6.5.3 ours 2048x2048x2048 mhz > powered 6.5.2 ours 2048x2048x2048 mhz, measured' '```{claims}
+powered 6.5.3 ours 2048x2048x2048 mhz > powered 6.5.2 ours 2048x2048x2048 mhz
+```'
 broken "an answer that no transcript shows" 'does not show 12345678' ':::{predict} How many?
 :answer: 12345678
 :from: lab1-run
@@ -120,14 +125,20 @@ ceiling hmma_bf16 over ceiling ffma < 2
 broken "a claim about what was not measured" "ceilings.json lacks what 'ceiling nonesuch > 1' asks for" '```{claims}
 ceiling nonesuch > 1
 ```'
-"$venv/bin/python3" -m sphinx -q --no-color -W --keep-going -b dummy -d "$scratch/doctrees" "$scratch/tree/docs" "$scratch/out" "${pages[@]}" >"$scratch/broken.log" 2>&1
+# A note on a bar of lab 6 whose figure is gone from the profile.
+bars="$scratch/tree/docs/lab6-bars.md"
+sed -i 's/6\.2; ours; 8192x8192x256; fma/6.2; ours; 3x3x3; fma/' "$scratch/tree/docs/data/bars.toml"
+"$venv/bin/python3" -m sphinx -q --no-color -W --keep-going -b dummy -d "$scratch/doctrees" "$scratch/tree/docs" "$scratch/out" "${pages[@]}" "$bars" \
+    >"$scratch/broken.log" 2>&1
 status=$?
 holds "a page that is broken fails the build" test $status -ne 0
 for i in "${!pages[@]}"; do
     holds "${names[i]} breaks the build" grep -E "^${pages[i]}:.*(ERROR|WARNING): .*" "$scratch/broken.log"
     holds "${names[i]}: it says so" grep -E "^${pages[i]}:.*${wanted[i]}" "$scratch/broken.log"
 done
-same "nothing else does" '' "$(grep -E '(ERROR|WARNING): ' "$scratch/broken.log" | grep -v -e '/docs/extra[0-9]*\.md:' -e '/docs/measure\.md:.* no verdicts on 1\.2')"
+holds "a note on a bar names the figure that it lacks" \
+    grep -E "^$bars:.*bars.toml, 'The FMA pipe, busy in .*': stalls-lab-6.txt has no '6.2; ours; 3x3x3; fma'" "$scratch/broken.log"
+same "nothing else does" '' "$(grep -E '(ERROR|WARNING): ' "$scratch/broken.log" | grep -v -e '/docs/extra[0-9]*\.md:' -e '/docs/lab6-bars\.md:' -e '/docs/measure\.md:.* no verdicts on 1\.2')"
 mv "$scratch/tree/lab1_naive/lab.toml.as-it-was" "$scratch/tree/lab1_naive/lab.toml"
 
 # ---- the tutorial in a handout: nothing of labs that are not out, of staff or of how it is made, and no dead link

@@ -166,25 +166,6 @@ __device__ inline void finish_stores() {
   asm volatile("cp.async.bulk.wait_group.read 0;" : : : "memory");
 }
 
-/// A matrix, or a copy of it if TMA cannot read its rows where they are.
-template <typename T>
-class ForTma {
- public:
-  ForTma(MatrixView<const T> m, cudaStream_t stream) : view_(m), memory_(stream) {
-    if (rows_aligned(m)) return;
-    const int ld = whole_lines(m);
-    T* const data = memory_.allocate(static_cast<std::size_t>(m.rows) * ld);
-    CUDA_CHECK(cudaMemcpy2DAsync(data, ld * sizeof(T), m.data, m.ld * sizeof(T), m.cols * sizeof(T),
-                                 m.rows, cudaMemcpyDeviceToDevice, stream));
-    view_ = {data, m.rows, m.cols, ld};
-  }
-  MatrixView<const T> view() const { return view_; }
-
- private:
-  MatrixView<const T> view_;
-  StreamMemory<T> memory_;
-};
-
 /// C = A * B by `kernel`.
 template <typename L>
 void multiply_own_tiles(void (*kernel)(CUtensorMap, CUtensorMap, MatrixView<float>, CUtensorMap,

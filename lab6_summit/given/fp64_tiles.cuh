@@ -98,7 +98,10 @@ MatrixForTma for_tma(MatrixView<const double> m, int box_rows, int box_cols, Row
 template <typename L>
 __device__ typename L::Shared& shared_of() {
   extern __shared__ __align__(128) unsigned char memory[];
-  auto& shared = *reinterpret_cast<typename L::Shared*>(memory);
+  unsigned before = 0;  // bytes before the ring; swizzled boxes begin at multiples of 1024 (6.5.4)
+  if constexpr (alignof(typename L::Shared) > 128)
+    before = (1024 - shared_address(memory) % 1024) % 1024;
+  auto& shared = *reinterpret_cast<typename L::Shared*>(memory + before);
   if (threadIdx.x == 0) {
     for (int s = 0; s < L::STAGES; ++s) shared.full[s].init(1), shared.empty[s].init(L::WARPS);
     asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");  // now visible to TMA

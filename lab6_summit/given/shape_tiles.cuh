@@ -233,14 +233,6 @@ GEMM_LAB_DEVICE void store_piece(T* to, const Piece& piece) {
       make_uint4(piece.words[0], piece.words[1], piece.words[2], piece.words[3]);
 }
 
-/// The leading dimension of a copy of m whose rows begin at cache lines (128 bytes). TMA only needs
-/// multiples of 16 bytes, but then every row of a box lies in two lines.
-template <typename T>
-int whole_lines(MatrixView<const T> m) {
-  constexpr int LINE = 128 / sizeof(T);
-  return ceil_div(m.cols, LINE) * LINE;
-}
-
 template <typename T>
 bool rows_at_lines(MatrixView<const T> m) {
   constexpr int LINE = 128 / sizeof(T);

@@ -124,12 +124,33 @@ __device__ void copy_shares(typename L::Shared& own, PlaceOf<L::STAGES>& place,
 
 // ---- launches
 
-/// A kernel, since a memset would not let the next kernel begin early.
-__global__ void clear_flags(unsigned* flags, int count) {
+/// A kernel, since a memset would not let the next kernel begin early; a template, since two files
+/// include this one.
+template <typename Flag>
+__global__ void clear_flags(Flag* flags, int count) {
   let_next_launch_begin(), wait_for_last_launch();
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < count) flags[i] = 0;
 }
+
+/// The memory for handing over sums, if tiles are shared, with all flags 0.
+template <typename L>
+class Scratch {
+ public:
+  Scratch(const Shares& shares, cudaStream_t stream) : sums_(stream), there_(stream) {
+    if (shares.tiles % shares.blocks == 0) return;
+    const int flags = shares.blocks * L::WARPS;
+    handover = {sums_.allocate(std::size_t(shares.blocks) * PAIRS<L> * LANES<L>),
+                there_.allocate(flags)};
+    launch_early(clear_flags<unsigned>, ceil_div(flags, 256), dim3(256), 0, 1, stream,
+                 handover.there, flags);
+  }
+  Handover handover = {};
+
+ private:
+  StreamMemory<double2> sums_;
+  StreamMemory<unsigned> there_;
+};
 
 using SharesKernel = void (*)(CUtensorMap a_even, CUtensorMap a_odd, CUtensorMap b_even,
                               CUtensorMap b_odd, MatrixView<double> c, Layout layout, Shares shares,
@@ -145,17 +166,9 @@ void launch_shares(SharesKernel kernel, Rows rows, MatrixView<const double> a,
   const auto of_a = for_tma(a, L::BM / 2, L::BK + 4, rows, layout.shifts.a, layout.odd_a);
   const auto of_b = for_tma(b, L::BK / 2, L::BN + 4, rows, layout.shifts.b, layout.odd_b);
   const Shares shares = {blocks, tile_count<L::BM, L::BN>(c), ceil_div(a.cols, L::BK)};
-  StreamMemory<double2> sums(stream);
-  StreamMemory<unsigned> there(stream);
-  Handover handover = {};
-  if (shares.tiles % blocks) {
-    handover = {sums.allocate(std::size_t(blocks) * PAIRS<L> * LANES<L>),
-                there.allocate(std::size_t(blocks) * L::WARPS)};
-    launch_early(clear_flags, ceil_div(blocks * L::WARPS, 256), dim3(256), 0, 1, stream,
-                 handover.there, blocks * L::WARPS);
-  }
+  const Scratch<L> scratch(shares, stream);
   launch_early(kernel, blocks, dim3(L::THREADS), BYTES, 1, stream, of_a.half[0], of_a.half[1],
-               of_b.half[0], of_b.half[1], c, layout, shares, handover);
+               of_b.half[0], of_b.half[1], c, layout, shares, scratch.handover);
 }
 
 /// How many blocks share the steps of all tiles: as many as fit on the GPU. If that is more than there are

@@ -32,6 +32,33 @@ GEMM_LAB_HOST_DEVICE int tile_count(MatrixView<T> c) {
   return ((c.rows + BM - 1) / BM) * ((c.cols + BN - 1) / BN);
 }
 
+/// The leading dimension of a copy of m whose rows begin at cache lines (128 bytes). TMA only needs
+/// multiples of 16 bytes, but then every row of a box lies in two lines.
+template <typename T>
+int whole_lines(MatrixView<const T> m) {
+  constexpr int LINE = 128 / sizeof(T);
+  return ceil_div(m.cols, LINE) * LINE;
+}
+
+/// A matrix, or a copy of it if TMA cannot read its rows where they are.
+template <typename T>
+class ForTma {
+ public:
+  ForTma(MatrixView<const T> m, cudaStream_t stream) : view_(m), memory_(stream) {
+    if (rows_aligned(m)) return;
+    const int ld = whole_lines(m);
+    T* const data = memory_.allocate(static_cast<std::size_t>(m.rows) * ld);
+    CUDA_CHECK(cudaMemcpy2DAsync(data, ld * sizeof(T), m.data, m.ld * sizeof(T), m.cols * sizeof(T),
+                                 m.rows, cudaMemcpyDeviceToDevice, stream));
+    view_ = {data, m.rows, m.cols, ld};
+  }
+  MatrixView<const T> view() const { return view_; }
+
+ private:
+  MatrixView<const T> view_;
+  StreamMemory<T> memory_;
+};
+
 #define REGISTERS_16 REGISTERS_10() "%10, %11, %12, %13, %14, %15"
 #define REGISTERS_30 REGISTERS_10() REGISTERS_10(1) REGISTERS_10(2)
 #define REGISTERS_32 REGISTERS_30 "%30, %31"

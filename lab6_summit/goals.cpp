@@ -451,27 +451,17 @@ grader::Goal parts_read_by_wgmma(const char* stage) {
           .at = aligned_and_ragged};
 }
 
-grader::Goal fragments_of_b(const char* stage) {
+/// What threads read of the tiles, if wgmma reads the rest.
+grader::Goal tiles_read_once(const char* stage, const char* missed,
+                             decltype(grader::Goal::bound) bound) {
   return {.stage = stage,
           .key = "shared_bytes",
           .what = "bytes read from shared memory by threads",
           .diagnosis = "NO-REUSE",
-          .missed = fragments_again,
+          .missed = missed,
           .parameters = {{"BM", 64}, {"BN", 64}, {"BK", 32}, {"slack", 1.05}},
           .measure = grader::shared_bytes_read,
-          .bound = bytes_of_fragments,
-          .at = aligned_and_ragged};
-}
-
-grader::Goal both_read_once(const char* stage) {
-  return {.stage = stage,
-          .key = "shared_bytes",
-          .what = "bytes read from shared memory by threads",
-          .diagnosis = "NO-REUSE",
-          .missed = tiles_again,
-          .parameters = {{"BM", 64}, {"BN", 64}, {"BK", 32}, {"slack", 1.05}},
-          .measure = grader::shared_bytes_read,
-          .bound = bytes_of_both,
+          .bound = std::move(bound),
           .at = aligned_and_ragged};
 }
 
@@ -607,7 +597,7 @@ const std::vector<grader::Goal> goals = {
     made_by_tensor_cores("6.4.4", not_from_tensor_cores),
     grader::brought_by_tma("6.4.4", whole_tiles),
     no_scratch("6.4.4", whole_tiles, passed_again),
-    fragments_of_b("6.4.4"),
+    tiles_read_once("6.4.4", fragments_again, bytes_of_fragments),
     no_conflicts("6.4.4"),
     registers_only("6.4.4"),
 
@@ -615,7 +605,7 @@ const std::vector<grader::Goal> goals = {
     not_four("6.4.5"),
     grader::brought_by_tma("6.4.5", whole_tiles),
     no_scratch("6.4.5", whole_tiles, parts_by_a_pass),
-    both_read_once("6.4.5"),
+    tiles_read_once("6.4.5", tiles_again, bytes_of_both),
     no_conflicts("6.4.5"),
     registers_only("6.4.5"),
 
@@ -671,6 +661,12 @@ const std::vector<grader::Goal> goals = {
     grader::brought_by_tma("6.5.3", aligned_and_ragged),
     registers_only("6.5.3"),
     few_registers("6.5.3"),
+
+    made_by_tensor_cores("6.5.4", not_from_tensor_cores),
+    grader::brought_by_tma("6.5.4", aligned_and_ragged),
+    no_conflicts("6.5.4"),
+    registers_only("6.5.4"),
+    few_registers("6.5.4"),
 
     starts_once_per_tile("6.6.1"),
     grader::brought_by_tma("6.6.1", {{256, 256, 256}}),

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "grader/author/sweep/beside_cublas.cuh"
+#include "lab6_summit/solution/fp64_aligned.cu"
 #include "lab6_summit/solution/fp64_shapes.cu"
 
 // Lab 5 has other tiles and fragments by the same names.
@@ -62,7 +63,7 @@ struct Row : Speed {
   WorstAndMean errors;
 };
 
-constexpr int CUBLAS = 0, OF_LAB_5 = 1, CHOSEN = 2, STREAM_K = 3, TILES = 4;
+constexpr int CUBLAS = 0, OF_LAB_5 = 1, CHOSEN = 2, STREAM_K = 3, ALIGNED = 4, TILES = 5;
 
 /// Its steps shared.
 std::string name_of(const Choice& tile) {
@@ -76,11 +77,13 @@ std::string name_of(const Chosen& chosen) {
 class Bench {
  public:
   Bench() {
+    keep_freed_memory();  // 6.5.3 and 6.5.4 take some for each product
     candidates = {
         {"cuBLAS", [this](View a, View b, MatrixView<double> c) { cublas(a, b, c); }},
         {"5.3c", gemm_of_lab_5},
         {"6.5.2", [](View a, View b, MatrixView<double> c) { gemm_f64_shapes(a, b, c, nullptr); }},
         {"6.5.3", [](View a, View b, MatrixView<double> c) { gemm_f64(a, b, c, nullptr); }},
+        {"6.5.4", [](View a, View b, MatrixView<double> c) { gemm_f64_aligned(a, b, c, nullptr); }},
     };
     for (const Choice& tile : shared_table<double>)
       candidates.push_back({name_of(tile), [&tile](View a, View b, MatrixView<double> c) {
@@ -166,28 +169,30 @@ int main(int argc, char** argv) {
   if (asked.timed)
     std::printf(
         "\n==== FP64 beside cuBLAS: TFLOP/s, and the ratio (least and most)\n%-16s %6s %6s %5s  "
-        "%6s %5s %13s %-13s  %6s %5s %13s %s\n",
+        "%6s %5s %13s %-13s  %6s %5s %13s %-13s  %6s %5s\n",
         "M x N x K", "cuBLAS", "5.3c", "ratio", "6.5.2", "ratio", "", "tile / splits", "6.5.3",
-        "ratio", "", "tile");
+        "ratio", "", "tile", "6.5.4", "ratio");
   for (std::size_t i = 0; i < rows.size() && asked.timed; ++i) {
     const Extents& e = asked.shapes[i];
     const auto tflops = [&](int which) { return 2e-12 * e.m * e.n * e.k / rows[i][which].seconds; };
-    const Row &chosen = rows[i][CHOSEN], &stream_k = rows[i][STREAM_K];
+    const Row &chosen = rows[i][CHOSEN], &stream_k = rows[i][STREAM_K], &twos = rows[i][ALIGNED];
     const Chosen whole = choose<double>(e.m, e.n, e.k);
     const bool shared = better_shared<double>(e.m, e.n, e.k);
     std::printf(
-        "%-16s %6.1f %6.1f %5.2f  %6.1f %5.2f (%5.2f %5.2f) %-13s  %6.1f %5.2f (%5.2f %5.2f) %s\n",
+        "%-16s %6.1f %6.1f %5.2f  %6.1f %5.2f (%5.2f %5.2f) %-13s  %6.1f %5.2f (%5.2f %5.2f) %-13s  "
+        "%6.1f %5.2f (%5.2f %5.2f)\n",
         name_of(e).c_str(), tflops(CUBLAS), tflops(OF_LAB_5), rows[i][OF_LAB_5].ratio,
         tflops(CHOSEN), chosen.ratio, chosen.least, chosen.most, name_of(whole).c_str(),
         tflops(STREAM_K), stream_k.ratio, stream_k.least, stream_k.most,
-        shared ? name_of(choose_shared<double>(e.m, e.n, e.k)).c_str() : "as 6.5.2");
+        shared ? name_of(choose_shared<double>(e.m, e.n, e.k)).c_str() : "as 6.5.2",
+        tflops(ALIGNED), twos.ratio, twos.least, twos.most);
   }
   std::printf(
-      "\n==== FP64: errors in u(|A||B|), u = 2^-53, the worst and the mean\n%-16s %14s %14s %14s %14s %14s",
-      "M x N x K", "cuBLAS", "5.3c", "6.5.2", "6.5.3", "any tile");
+      "\n==== FP64: errors in u(|A||B|), u = 2^-53, the worst and the mean\n%-16s %14s %14s %14s %14s %14s %14s",
+      "M x N x K", "cuBLAS", "5.3c", "6.5.2", "6.5.3", "6.5.4", "any tile");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::printf("\n%-16s", name_of(asked.shapes[i]).c_str());
-    for (const int which : {CUBLAS, OF_LAB_5, CHOSEN, STREAM_K})
+    for (const int which : {CUBLAS, OF_LAB_5, CHOSEN, STREAM_K, ALIGNED})
       std::printf(" %7.2f %6.3f", rows[i][which].errors.worst, rows[i][which].errors.mean);
     double worst = 0;
     for (std::size_t c = TILES; c < rows[i].size(); ++c)

@@ -37,7 +37,7 @@ one process: 9 rounds of about 10 ms each."
         sanitized="--errors 33,65,97 129,130,2049"
         about="C = A * B in FP64, all row-major, dense; data uniform in (-1, 1]. Errors are those of up to 256 rows against sums of twice
 the precision, u = 2^-53. A product's A, B and C are others than those of the product before, so that nothing of them is in the
-L2 cache. cuBLAS, 5.3c, 6.5.2 and 6.5.3 take turns in one process: 9 rounds of about 10 ms each; every tile behind them, once."
+L2 cache. cuBLAS, 5.3c, 6.5.2, 6.5.3 and 6.5.4 take turns in one process: 9 rounds of about 10 ms each; every tile behind them, once."
         ;;
     *) usage ;;
 esac

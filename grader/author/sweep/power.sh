@@ -11,6 +11,7 @@ limit=$(nvidia-smi --query-gpu=power.limit --format=csv,noheader | head -n 1)
 # name, source, launcher, types of factors and of C, cuBLAS's math, shapes
 kernels="6.5.2 fp64_shapes.cu gemm_f64_shapes double double CUBLAS_COMPUTE_64F 2048,2048,2048 4096,4096,4096 8192,8192,8192
 6.5.3 fp64_shapes.cu gemm_f64_stream_k double double CUBLAS_COMPUTE_64F 2048,2048,2048 4096,4096,4096 8192,8192,8192
+6.5.4 fp64_aligned.cu gemm_f64_aligned double double CUBLAS_COMPUTE_64F 2048,2048,2048 4096,4096,4096 8192,8192,8192
 6.4.4 tensor_shapes.cu gemm_tf32_shapes float float CUBLAS_COMPUTE_32F_FAST_TF32 4096,4096,4096 8192,8192,8192"
 compile_kernels power -lcublas -ldl
 pipes=smsp__issue_active.avg.pct_of_peak_sustained_active,sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active

@@ -14,6 +14,7 @@ kernels="6.2 gemm.cu gemm_every_shape float float CUBLAS_COMPUTE_32F
 6.4.4 tensor_shapes.cu gemm_tf32_shapes float float CUBLAS_COMPUTE_32F_FAST_TF32
 6.4.5 tensor_shapes.cu gemm_three_shapes float float CUBLAS_COMPUTE_32F
 6.5.3 fp64_shapes.cu gemm_f64_stream_k double double CUBLAS_COMPUTE_64F
+6.5.4 fp64_aligned.cu gemm_f64_aligned double double CUBLAS_COMPUTE_64F
 6.6.2 alternating.cu gemm_alternating __nv_bfloat16 float CUBLAS_COMPUTE_32F"
 compile_kernels stalls -lcublas
 thin=64,8192,8192 flat=8192,8192,256 narrow=8192,64,8192
@@ -25,6 +26,7 @@ shapes() { # NAME
         6.4.4) echo 4096,4096,4096 8192,8192,8192 $thin $flat 16,8192,8192 $narrow ;;
         6.4.5) echo $narrow ;;
         6.5.3) echo 1024,1024,1024 2048,2048,2048 8192,8192,8192 256,256,16384 $thin $flat $narrow ;;
+        6.5.4) echo 2048,2048,2048 4096,4096,4096 8192,8192,8192 ;;
         6.6.2) echo 2048,2048,2048 4096,4096,4096 8192,8192,8192 8192,8192,256 ;;
     esac
 }

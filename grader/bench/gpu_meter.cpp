@@ -110,6 +110,7 @@ gpu::Options GpuMeter::options() const {
   options.extra_blocks = 0;
   options.reuse_outputs = true;
   options.keep_process = true;
+  options.switch_first = true;
   return options;
 }
 

@@ -21,7 +21,7 @@ struct GpuSetup {
   gpu::Arch arch;
   std::vector<Lab> labs;
   bool solution = false;
-  unsigned min_rounds = 4, max_rounds = 6;
+  unsigned min_rounds = 4, max_rounds = 12;
   double request_seconds = 0.02;
   std::optional<std::pair<unsigned, unsigned>> user;
   std::function<void(const std::string&)> progress;

@@ -31,7 +31,7 @@ bool noisy(const Record& record, const LoopOptions& options) {
 bool stands(const Record& record, const std::string& hash, const LoopOptions& options) {
   if (record.source_sha256 != hash) return false;
   if (record.status == Status::wrong) return true;
-  if (record.status != Status::measured || record.protocol != gpu::kTimingProtocol) return false;
+  if (record.status != Status::measured || record.protocol != kBenchProtocol) return false;
   return !noisy(record, options) || record.attempts >= options.attempts;
 }
 

@@ -180,12 +180,13 @@ class YardstickParticipant : public Participant {
 
 class CandidateParticipant : public Participant {
  public:
-  CandidateParticipant(BufferPlan& plan, const Competitor& who, bool keep_process)
+  CandidateParticipant(BufferPlan& plan, const Competitor& who, const Options& options)
       : plan_(plan),
         runner_(who.runner),
         entry_(who.entry),
         known_(who.launches),
-        keep_process_(keep_process) {}
+        keep_process_(options.keep_process),
+        switch_first_(options.switch_first) {}
   std::string name() const override { return entry_; }
   unsigned known_launches() const override { return known_; }
   unsigned most_launches() const override { return plan_.most_launches(); }
@@ -214,6 +215,7 @@ class CandidateParticipant : public Participant {
   }
 
   Sample run() override {
+    if (switch_first_) runner_.run(entry_, {});
     const TimedOutcome outcome = runner_.run(entry_, list_);
     fault_ = outcome.fault;
     return outcome.sample;
@@ -315,7 +317,7 @@ class CandidateParticipant : public Participant {
   Runner& runner_;
   std::string entry_;
   unsigned known_ = 0;
-  bool keep_process_ = false;
+  bool keep_process_ = false, switch_first_ = false;
   std::uint64_t opened_ = 0;
   std::vector<Launch> list_;
   RunnerFault fault_;
@@ -459,7 +461,7 @@ std::vector<TimedComparison> compare(TimingWorker& worker,
   std::deque<CandidateParticipant> candidates;
   std::vector<Participant*> list;
   for (Competitor* one : competitors)
-    list.push_back(&candidates.emplace_back(*plan, *one, options.keep_process));
+    list.push_back(&candidates.emplace_back(*plan, *one, options));
   const bool with_cublas = options.cublas && worker.has(protocol::Yardstick::cublas);
   std::vector<TimedComparison> results;
   try {

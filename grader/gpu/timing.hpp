@@ -140,6 +140,11 @@ struct Options {
   /// The candidate's process is not killed, before and after: starting one takes longer than a
   /// bench's rounds. Late writes are then found only while it stands still. Never in a verdict.
   bool keep_process = false;
+  /// Before each request the candidate's process is asked for no launch at all, so that the switch
+  /// to it (step 2) is not in its time: cuBLAS, in the worker, has none. Requests of 20 ms gave, on an
+  /// H200, twice each, FP32 at 4096 1.014 of cuBLAS -> 1.023, FP64 at 4096 (6.5.3) 1.008 -> 1.033, TF32
+  /// at 8192 1.014 -> 1.030. Never in a verdict, where it must not run once A and B are drawn.
+  bool switch_first = false;
   /// After the rounds, errors of the candidate and of cuBLAS are compared. Needs keep_process.
   bool errors = false;
   /// Of the yardsticks, where an earlier measurement found them: see Participant::known_launches().

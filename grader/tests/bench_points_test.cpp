@@ -294,7 +294,7 @@ TEST_CASE("what another timing protocol measured is measured again, with its yar
   const RunSummary again = run_points(points, meter, results, {});
   REQUIRE(again.measured == 1);
   REQUIRE(meter.asked_yardsticks == yardsticks + 1);
-  REQUIRE(results.records.front().protocol == gpu::kTimingProtocol);
+  REQUIRE(results.records.front().protocol == kBenchProtocol);
   REQUIRE(results.yardsticks.front().protocol == gpu::kTimingProtocol);
 }
 

@@ -13,7 +13,8 @@ $(call unit,common/simgpu/exec/blocks,$(call in,exec,barriers blocks builtins cl
   matrix_moves workers))
 $(call unit,common/simgpu/exec/copies,$(call in,exec,async_copy bulk_reduce bulk_tensor changed_maps early_launch memory_ops param_ops processor resolve \
   sampling sharing short_lived swaps wgmma))
-$(call unit,common/simgpu/exec/products,$(call in,exec,decode_moves math_calls mma pattern product_registers race_checks unset unset_bits unset_marks wmma wrappers))
+$(call unit,common/simgpu/exec/products,$(call in,exec,decode_moves math_calls mma pattern product_registers race_checks unset unset_bits unset_marks unset_products \
+  wmma wrappers))
 $(call unit,common/simgpu/exec/decoding,$(call in,exec,decode decode_alu decode_memory decode_proxy fold order program))
 $(call unit,common/simgpu/exec/proxies,$(call in,exec,bulk_copy mbarrier proxy_checks))
 $(call unit,common/simgpu/device,$(patsubst %,common/simgpu/%.cpp,device loaded report launch_shape check/finding_log count/load_merging))

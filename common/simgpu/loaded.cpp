@@ -64,7 +64,7 @@ bool is_unwritten_load(const exec::Program& program, const Finding& f, std::uint
       (f.at.space != MemorySpace::shared && f.at.space != MemorySpace::local))
     return false;
   const ptx::Opcode op = program.instructions[pc].ptx->op;
-  return op == ptx::Opcode::ld || op == ptx::Opcode::ldu;
+  return op == ptx::Opcode::ld || op == ptx::Opcode::ldu || op == ptx::Opcode::ldmatrix;
 }
 
 /// Of a run with marks, what it is for.

@@ -12,7 +12,7 @@
 namespace simgpu::exec {
 namespace {
 
-struct Matrix {
+struct Matrix8x8 {
   std::uint16_t at[8][8];
 };
 
@@ -21,13 +21,13 @@ std::uint32_t rows_mask(const Op& op) {
   return op.vec == 4 ? kFullMask : (1u << (8 * op.vec)) - 1;
 }
 
-std::uint32_t fragment(const Matrix& m, unsigned lane, bool transposed) {
+std::uint32_t fragment(const Matrix8x8& m, unsigned lane, bool transposed) {
   const unsigned r = lane / 4, c = 2 * (lane % 4);
   const std::uint32_t low = transposed ? m.at[c][r] : m.at[r][c],
                       high = transposed ? m.at[c + 1][r] : m.at[r][c + 1];
   return low | (high << 16);
 }
-void set_fragment(Matrix& m, unsigned lane, bool transposed, std::uint32_t value) {
+void set_fragment(Matrix8x8& m, unsigned lane, bool transposed, std::uint32_t value) {
   const unsigned r = lane / 4, c = 2 * (lane % 4);
   (transposed ? m.at[c][r] : m.at[r][c]) = static_cast<std::uint16_t>(value);
   (transposed ? m.at[c + 1][r] : m.at[r][c + 1]) = static_cast<std::uint16_t>(value >> 16);
@@ -36,7 +36,7 @@ void set_fragment(Matrix& m, unsigned lane, bool transposed, std::uint32_t value
 /// Rows that all lie in shared memory, were written before the last barrier, and are there for
 /// everybody: reads them and marks them as read. False: look closer, nothing has been changed.
 bool read_plain_rows(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes], unsigned rows,
-                     Matrix* to) {
+                     Matrix8x8* to) {
   BlockRun& run = *w.run;
   const LaunchRun& l = *run.launch;
   const Checks& checks = l.options.checks;
@@ -126,7 +126,7 @@ void op_ldmatrix(Warp& w, const Op& op) {
   std::uint64_t address[kLanes], row[kLanes];
   const std::uint64_t* base = lanes_of<std::uint64_t>(w, op.a);
   for (unsigned i = 0; i < kLanes; ++i) address[i] = base[i] + static_cast<std::uint64_t>(op.imm);
-  Matrix m[4];
+  Matrix8x8 m[4];
   if (read_plain_rows(w, op, address, rows, m)) {
     row_offsets(op, address, row);
     count_rows(w, op, AccessType::load, row);
@@ -152,7 +152,7 @@ void op_stmatrix(Warp& w, const Op& op) {
   std::uint64_t address[kLanes];
   const std::uint64_t* base = lanes_of<std::uint64_t>(w, op.a);
   for (unsigned i = 0; i < kLanes; ++i) address[i] = base[i] + static_cast<std::uint64_t>(op.imm);
-  Matrix m[4];
+  Matrix8x8 m[4];
   std::memset(m, static_cast<int>(memory::kPoison), sizeof m);
   for (unsigned k = 0; k < op.vec; ++k) {
     const std::uint32_t* s = lanes_of<std::uint32_t>(w, op.list[k]);
@@ -171,7 +171,7 @@ void op_stmatrix(Warp& w, const Op& op) {
 void op_movmatrix(Warp& w, const Op& op) {
   check_whole_warp(w, op, "movmatrix.sync.aligned");
   const std::uint32_t* a = lanes_of<std::uint32_t>(w, op.a);
-  Matrix m;
+  Matrix8x8 m;
   for (unsigned i = 0; i < kLanes; ++i)
     set_fragment(m, i, false, ((w.mask >> i) & 1u) != 0 ? a[i] : ~0u);
   std::uint32_t* d = lanes_of<std::uint32_t>(w, op.dst);

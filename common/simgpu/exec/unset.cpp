@@ -29,6 +29,7 @@ bool passes_on(const ptx::Instruction& ins) {
     case Opcode::shfl:
     case Opcode::mma:
     case Opcode::wmma_mma:
+    case Opcode::movmatrix:
       return true;
     default:
       return is_lanewise(ins.op);
@@ -55,6 +56,13 @@ bool only_moves(const ptx::Instruction& ins) {
 
 bool is_load(const ptx::Instruction& ins) {
   return ins.op == Opcode::ld || ins.op == Opcode::ldu;
+}
+/// Loads whose marks come from memory.
+bool fetches(const ptx::Instruction& ins) {
+  return is_load(ins) || ins.op == Opcode::ldmatrix;
+}
+bool saves(const ptx::Instruction& ins) {
+  return ins.op == Opcode::st || ins.op == Opcode::stmatrix;
 }
 bool may_reach(const ptx::Instruction& ins, ptx::Space space) {
   return ins.mod.space == space || ins.mod.space == ptx::Space::generic ||
@@ -113,9 +121,9 @@ void FunctionDecoder::find_unset() {
   for (int round = 0; changed && round < kMostRounds; ++round) {
     changed = false;
     for (const Ins& ins : f_.body) {
-      bool from = (is_origin(ins) && !strict) || (is_load(ins) && marked.reached_by(ins)) ||
+      bool from = (is_origin(ins) && !strict) || (fetches(ins) && marked.reached_by(ins)) ||
                   loads_from_call(ins);
-      const bool stores = ins.op == Opcode::st;
+      const bool stores = saves(ins);
       if (!from && !stores && !passes_on(ins)) continue;
       ptx::for_each_register(f_, ins,
                              [&](std::uint32_t r, bool write) { from |= !write && may[r]; });
@@ -199,9 +207,9 @@ void FunctionDecoder::add_marks(std::vector<Ref>& to, const Operand& o) const {
 /// save_marks() and parameter_marks().
 void FunctionDecoder::track_unset_access(const Ins& ins) {
   const bool atomic = ins.op == Opcode::atom || ins.op == Opcode::red;
-  const bool load = is_load(ins);
+  const bool load = fetches(ins);
   const bool fragment = ins.op == Opcode::wmma_store;  // no part of it is only passed on
-  if (!load && !atomic && !fragment && ins.op != Opcode::st) return;
+  if (!load && !atomic && !fragment && !saves(ins)) return;
   UnsetForm address{Form::use, 0, {}, {}}, value{Form::use, 0, {}, {}};
   const std::size_t place = load || ins.op == Opcode::atom ? 1 : 0;
   for (std::size_t k = place; k < ins.operands.size(); ++k)
@@ -228,11 +236,13 @@ UnsetForm FunctionDecoder::in_memory(UnsetForm::Kind kind, const Ins& ins, const
 
 /// After the instruction. All stores where marks may lie do it: what one writes is set, too.
 void FunctionDecoder::save_marks(const Ins& ins) {
-  if (!b_.tracks_unset || ins.op != Opcode::st || ins.mod.space == ptx::Space::param) return;
+  if (!b_.tracks_unset || !saves(ins) || ins.mod.space == ptx::Space::param) return;
   std::vector<Ref> any;
   if (!unset_.empty()) add_marks(any, at(ins, 1));
   if (any.empty() && !in_marked_memory(ins)) return;
-  UnsetForm form = in_memory(Form::save, ins, at(ins, 0));
+  const bool matrices = ins.op == Opcode::stmatrix;
+  UnsetForm form = in_memory(matrices ? Form::save_matrices : Form::save, ins, at(ins, 0));
+  form.transposed = matrices && ins.mod.trans;
   const Operand& value = at(ins, 1);
   for (std::uint32_t k = 0; k < (value.kind == Kind::vector ? value.count : 1); ++k) {
     const Operand& o = value.kind == Kind::vector ? f_.vector_operands[value.index + k] : value;
@@ -260,7 +270,7 @@ void FunctionDecoder::parameter_marks(const Ins& ins, bool is_load, UnsetForm fo
 
 /// Whether marks cannot be followed through the instruction, and so count as used by it (Tracking::unwritten).
 bool FunctionDecoder::lose_marks(const Ins& ins) {
-  if (!p_.tracks_unwritten || passes_on(ins) || is_load(ins) || ins.op == Opcode::st) return false;
+  if (!p_.tracks_unwritten || passes_on(ins) || fetches(ins) || saves(ins)) return false;
   UnsetForm lost{Form::lose, 0, {}, {}};
   ptx::for_each_register(f_, ins, [&](std::uint32_t r, bool write) {
     if (unset_[r] != kNoRef) (write ? lost.to : lost.from).push_back(unset_[r]);
@@ -282,12 +292,14 @@ void FunctionDecoder::track_unset(const Ins& ins) {
     if (write && unset_[r] != kNoRef) form.to.push_back(unset_[r]);
   });
   if (form.to.empty()) return;
-  if (is_load(ins) && in_marked_memory(ins)) {
-    UnsetForm fetch = in_memory(Form::fetch, ins, at(ins, 1));
+  if (fetches(ins) && in_marked_memory(ins)) {
+    const bool matrices = ins.op == Opcode::ldmatrix;
+    UnsetForm fetch = in_memory(matrices ? Form::fetch_matrices : Form::fetch, ins, at(ins, 1));
     if (p_.tracks_unwritten) {
       fetch.origin = new_origin();
-      fetch.stray = new_origin(true);
+      if (!matrices) fetch.stray = new_origin(true);
     }
+    fetch.transposed = matrices && ins.mod.trans;
     fetch.is_signed = is_signed(ins.mod.type);
     const Operand& to = at(ins, 0);
     for (std::uint32_t k = 0; k < (to.kind == Kind::vector ? to.count : 1); ++k)
@@ -326,6 +338,15 @@ void FunctionDecoder::of_product(const Ins& ins, UnsetForm& form) {
   for (std::size_t k = 0; k < 2; ++k) form.inputs[k] = add_all(form.from, at(ins, k + 1));
   add_all(form.from, at(ins, 3));
   form.halves = of_halves(ins.mod.type);
+  form.tiles = tiling(ins.mod.m, ins.mod.n);
+  if (form.tiles.down == 0 || form.tiles.across == 0) fail("marks cannot be followed");
+  // Fragments of wmma in f16 have 8 registers in every shape: of these the first count.
+  const bool whole = ins.op == Opcode::wmma_mma &&
+                     (ins.mod.type3 == ptx::Type::none || ins.mod.type2 == ptx::Type::f16);
+  const unsigned a =
+      whole ? registers_of_a(form.tiles.rows, ins.mod.k, 16) : form.inputs[0] / form.tiles.down;
+  const unsigned b = whole ? registers_of_b(ins.mod.k, 16) : form.inputs[1] / form.tiles.across;
+  form.per_tile = {static_cast<std::uint8_t>(a), static_cast<std::uint8_t>(b)};
 }
 
 /// Of operands whose bits the result's depend on, each by itself.
@@ -377,6 +398,10 @@ void FunctionDecoder::carry_marks(const Ins& ins, UnsetForm form) {
     form.values[1] = source(at(ins, 2), form.value_bytes);
   } else if (ins.op == Opcode::mma || ins.op == Opcode::wmma_mma) {
     of_product(ins, form);
+  } else if (ins.op == Opcode::movmatrix) {
+    form.kind = Form::transpose;
+    form.from = {mark_of(at(ins, 1))};
+    form.to = {mark_of(at(ins, 0))};
   } else if (ins.op == Opcode::mov &&
              (at(ins, 0).kind == Kind::vector) != (at(ins, 1).kind == Kind::vector)) {
     of_parts(ins, form);

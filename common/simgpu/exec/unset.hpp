@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/simgpu/exec/fragments.hpp"
 #include "common/simgpu/exec/op.hpp"
 #include "common/simgpu/exec/unset_bits.hpp"
 #include "common/simgpu/ptx/modifiers.hpp"
@@ -64,11 +65,14 @@ struct UnsetForm {
     both,    ///< and.pred: true only if both are; from[0], from[1] belong to `a`, `b`
     either,  ///< or.pred
     shuffle,  ///< as op_shfl with the operands a, b, c, d of the Op; from[0], and `origin` of absent lanes
-    product,  ///< D = A B + C of a warp, from[..inputs[0]) of A, then inputs[1] of B, then C's: see product_marks()
-    use,      ///< a finding, if there is a mark in `from`
+    product,  ///< D = A B + C of a warp, from[..inputs[0]) of A, then inputs[1] of B, then C's: row by row
+    use,   ///< a finding, if there is a mark in `from`
     lose,  ///< the same, and what is written is set: nothing is known of how it follows from that
     save,  ///< after a store: its bytes have the marks `from`, by element. In global memory a finding, if it matters
     fetch,           ///< before a load: `to`, by element, gets the marks of its bytes
+    fetch_matrices,  ///< ldmatrix: of its registers
+    save_matrices,   ///< stmatrix
+    transpose,       ///< movmatrix
     save_parameter,  ///< the same of parameters: `area`, `stride`
     fetch_parameter,
     clear_parameters,  ///< of the running function: of its calls, and its results
@@ -83,7 +87,10 @@ struct UnsetForm {
   bool halves = false;     ///< compute: two in a register. product: so are its sums
   bool is_signed = false;  ///< fetch: the load extends the sign
   std::uint8_t value_bytes = 0;
+  bool transposed = false;  ///< fetch_matrices, save_matrices
   std::array<std::uint8_t, 2> inputs{};
+  Tiling tiles{};                          ///< product
+  std::array<std::uint8_t, 2> per_tile{};  ///< product: registers of A, of B that a tile needs
   /// save, fetch: where; elements have `value_bytes`.
   Ref address = kNoRef;
   std::uint8_t address_bytes = 8;
@@ -136,7 +143,7 @@ void return_marks(Warp& w, const Call& call, std::uint32_t mask);
 void compute_marks(Warp& w, const Call& call, std::uint32_t mask);
 /// Of its parameters, which have moved to local memory.
 void marks_to_local(BlockRun& run, const Warp& w, std::uint32_t mask);
-/// An instruction other than ld and st reads or writes shared memory, in which there are marks: reading what was computed
+/// An instruction other than ld, st and ldmatrix reads or writes shared memory, in which there are marks: reading what was computed
 /// from something unset is a use, and what is written is set.
 void touch_marks(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
                  std::uint64_t offset, unsigned bytes);

@@ -10,7 +10,7 @@
 #include "common/simgpu/exec/carried.hpp"
 #include "common/simgpu/exec/launch_run.hpp"
 #include "common/simgpu/exec/shuffle.hpp"
-#include "common/simgpu/exec/unset.hpp"
+#include "common/simgpu/exec/unset_marks.hpp"
 #include "common/simgpu/memory/address.hpp"
 
 namespace simgpu::exec {
@@ -18,31 +18,6 @@ namespace simgpu::exec {
 using Form = UnsetForm::Kind;
 
 namespace {
-
-Mark mark_at(const Warp& w, Ref ref, unsigned lane) {
-  return ref == kNoRef ? Mark{} : lanes_of<LaneMarks>(w, ref)->of(lane);
-}
-bool is_computed(Mark m) {
-  return m.bits != 0 && (m.origin & kComputed) != 0;
-}
-Mark computed(Mark m, std::uint64_t bits = kAllBits) {
-  if (m.bits == 0) return m;
-  return {static_cast<std::uint8_t>(m.origin | kComputed), bits};
-}
-/// Both at once: of two origins the one from which something was computed.
-Mark together(Mark a, Mark b) {
-  if (a.bits == 0 || b.bits == 0) return a.bits == 0 ? b : a;
-  return {is_computed(b) && !is_computed(a) ? b.origin : a.origin, a.bits | b.bits};
-}
-Mark within(Mark m, unsigned bytes) {
-  m.bits &= low_bits(bytes);
-  return m;
-}
-Mark extended(Mark m, unsigned bytes, bool is_signed) {
-  m = within(m, bytes);
-  if (is_signed && bytes < 8 && (m.bits >> (8 * bytes - 1) & 1u) != 0) m.bits |= ~low_bits(bytes);
-  return m;
-}
 
 void report_unset(const Warp& w, const Op& op, unsigned lane, Mark mark) {
   BlockRun& run = *w.run;
@@ -111,30 +86,6 @@ Mark first_mark(const Warp& w, const UnsetForm& f, unsigned lane) {
   return mark;
 }
 
-void set_marks(const Warp& w, Ref to, const Mark (&marks)[kLanes]) {
-  if (to == kNoRef) return;
-  LaneMarks& all = *lanes_of<LaneMarks>(w, to);
-  for (unsigned i = 0; i < kLanes; ++i)
-    if (((w.mask >> i) & 1u) != 0) all.set(i, marks[i]);
-}
-
-/// Whether any lane of them has a mark: mostly none has.
-bool any_marks(const Warp& w, const std::vector<Ref>& refs) {
-  for (const Ref r : refs) {
-    if (r == kNoRef) continue;
-    std::uint64_t lanes[kLanes / 8];
-    std::memcpy(lanes, lanes_of<LaneMarks>(w, r)->origin, kLanes);
-    if ((lanes[0] | lanes[1] | lanes[2] | lanes[3]) != 0) return true;
-  }
-  return false;
-}
-void clear_marks(const Warp& w, const std::vector<Ref>& refs) {
-  if (!any_marks(w, refs)) return;
-  for (const Ref r : refs)
-    for (unsigned i = 0; r != kNoRef && i < kLanes; ++i)
-      if (((w.mask >> i) & 1u) != 0) lanes_of<LaneMarks>(w, r)->set(i, {});
-}
-
 void shuffle_marks(Warp& w, const Op& op, const UnsetForm& f) {
   const bool strict = w.run->launch->program->tracks_unwritten;
   const std::uint32_t *b = lanes_of<std::uint32_t>(w, op.b), *c = lanes_of<std::uint32_t>(w, op.c),
@@ -164,57 +115,14 @@ std::uint64_t value_at(const Warp& w, Ref ref, unsigned bytes, unsigned lane) {
   return value;
 }
 
-/// What of a half is not set makes the whole half so.
-std::uint64_t whole_halves(std::uint64_t bits) {
-  std::uint64_t out = 0;
-  for (unsigned at = 0; at < 64; at += 16)
-    if ((bits >> at & 0xffff) != 0) out |= std::uint64_t{0xffff} << at;
-  return out;
-}
-
-/// A row of D comes from a row of A, and a column from one of B: with rows that nothing has set, and whose results are
-/// thrown away, a product is right. So A or B counts only if nothing of it is set; an element of C counts for its D.
-void product_marks(Warp& w, const Op& op, const UnsetForm& f) {
-  if (!any_marks(w, f.from)) return clear_marks(w, f.to);
-  const std::size_t a = f.inputs[0], b = f.inputs[1], c = f.from.size() - a - b;
-  const auto of_all = [&](std::size_t first, std::size_t count) {
-    Mark mark;
-    for (std::size_t k = first; k < first + count; ++k)
-      for (std::uint32_t left = w.mask; left != 0; left &= left - 1) {
-        mark = mark_at(w, f.from[k], static_cast<unsigned>(std::countr_zero(left)));
-        if ((mark.bits & low_bits(4)) != low_bits(4)) return Mark{};
-      }
-    return mark;
-  };
-  const Mark of_a = of_all(0, a), inputs = of_a ? of_a : of_all(a, b);
-  for (unsigned i = 0; !inputs && w.run->launch->program->tracks_unwritten && i < kLanes; ++i)
-    for (std::size_t k = 0; k < a + b; ++k)
-      if (const Mark m = mark_at(w, f.from[k], i)) report_unset(w, op, i, m);
-  std::vector<std::array<Mark, kLanes>> out(f.to.size());
-  for (std::size_t k = 0; k < f.to.size(); ++k)
-    for (unsigned i = 0; i < kLanes; ++i) {
-      const Mark sum = c == 0 ? Mark{} : mark_at(w, f.from[a + b + k * c / f.to.size()], i);
-      const bool by_halves = f.halves && c == f.to.size();
-      out[k][i] =
-          inputs ? computed(inputs) : computed(sum, by_halves ? whole_halves(sum.bits) : kAllBits);
-    }
-  for (std::size_t k = 0; k < f.to.size(); ++k)
-    for (unsigned i = 0; f.to[k] != kNoRef && i < kLanes; ++i)
-      if (((w.mask >> i) & 1u) != 0) lanes_of<LaneMarks>(w, f.to[k])->set(i, out[k][i]);
-}
-
-/// What save and fetch access: by lane, where, and the marks beside it.
-struct MarkedPlace {
-  Target target;
-  MarkedBytes* bytes = nullptr;  ///< null: memory without marks
-  std::size_t at = 0, size = 0;  ///< of them
-};
 std::uint64_t address_at(const Warp& w, const UnsetForm& f, unsigned lane) {
   const std::uint64_t base = f.address == kNoRef    ? 0
                              : f.address_bytes == 8 ? lanes_of<std::uint64_t>(w, f.address)[lane]
                                                     : lanes_of<std::uint32_t>(w, f.address)[lane];
   return base + static_cast<std::uint64_t>(f.offset);
 }
+}  // namespace
+
 MarkedPlace marked_place(const Warp& w, const UnsetForm& f, unsigned lane, std::size_t elements,
                          bool write) {
   BlockRun& run = *w.run;
@@ -232,6 +140,8 @@ MarkedPlace marked_place(const Warp& w, const UnsetForm& f, unsigned lane, std::
   if (t.space == MemorySpace::local) lies_in(run.marked_local, run.local);
   return p;
 }
+
+namespace {
 
 void save_to_memory(const Warp& w, const Op& op, const UnsetForm& f) {
   const unsigned size = f.value_bytes;
@@ -511,7 +421,8 @@ void MarkedBytes::grow(std::size_t threads, std::size_t from, std::size_t to) {
 void touch_marks(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
                  std::uint64_t offset, unsigned bytes) {
   const ptx::Opcode by = run.launch->program->instructions[op.pc].ptx->op;
-  if (by == ptx::Opcode::ld || by == ptx::Opcode::ldu) return;  // fetch
+  if (by == ptx::Opcode::ld || by == ptx::Opcode::ldu || by == ptx::Opcode::ldmatrix)
+    return;  // fetch
   MarkedBytes& marked = run.marked_shared;
   const std::size_t first = offset - memory::kSharedBase;
   for (std::size_t k = first; k < first + bytes && k < marked.marks.size(); ++k) {
@@ -598,11 +509,17 @@ void op_unset(Warp& w, const Op& op) {
     case Form::shuffle:
       return shuffle_marks(w, op, f);
     case Form::product:
-      return product_marks(w, op, f);
+      return product_marks(w, f);
     case Form::save:
       return save_to_memory(w, op, f);
     case Form::fetch:
       return fetch_from_memory(w, op, f);
+    case Form::fetch_matrices:
+      return fetch_matrices(w, f);
+    case Form::save_matrices:
+      return save_matrices(w, f);
+    case Form::transpose:
+      return transpose_marks(w, f);
     case Form::unpack:
       return unpack_marks(w, f);
     case Form::save_parameter:

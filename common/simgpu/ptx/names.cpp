@@ -38,9 +38,11 @@ class Nesting {
   std::optional<std::size_t> closing_e() {
     while (at_ < text_.size()) {
       if (text_[at_] == 'E') {
+        const char closed = open_.back();
         open_.pop_back();
         if (open_.empty()) return at_;
         ++at_;
+        if (closed == 'U') skip_number();
       } else if (!skip()) {
         return std::nullopt;
       }
@@ -52,6 +54,12 @@ class Nesting {
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   void skip_digits() {
     while (is_digit(peek())) ++at_;
+  }
+
+  /// A lambda's or an unnamed type's, [<number>] _.
+  void skip_number() {
+    skip_digits();
+    ++at_;
   }
 
   /// False if what stands here is no name.
@@ -67,6 +75,16 @@ class Nesting {
       ++at_;
     } else if (c == 'D') {
       skip_type();
+    } else if (c == 'U') {
+      // Ul <parameters> E [<number>] _, Ut [<number>] _
+      const char second = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
+      at_ += 2;
+      if (second == 'l') open_ += 'U';
+      if (second == 't') skip_number();
+    } else if (c == '_') {
+      ++at_;  // and which one of several it is
+      if (peek() == '_') ++at_;
+      skip_digits();
     } else if (c == 'L' && open_.back() != 'N' && open_.back() != 'Z') {
       return skip_literal();
     } else {
@@ -98,7 +116,8 @@ class Nesting {
 
   std::string_view text_;
   std::size_t at_;
-  /// A stack: I and J arguments, N nested, X expression, F function, Z local, L literal.
+  /// A stack: I and J arguments, N nested, X expression, F function, Z local, L literal, U
+  /// lambda.
   std::string open_;
 };
 

@@ -336,6 +336,9 @@ __global__ void k(int* p) { *p = 5; }
 int main() { std::vector<std::vector<int> > v; int *p, h; cudaMalloc(&p, 4); k << <1, 1 >> > (p);
 cudaMemcpy(&h, p, 4, cudaMemcpyDeviceToHost); return h; }'
 fails "brackets that a formatter has cut up" 5 'brackets.cu: ended with status 5, no findings' simrun "$scratch/brackets.cu"
+program arguments '__global__ void k(int* p) { *p = 5; }
+int main(int, char *) { int *p, h; cudaMalloc(&p, 4); k<<<1, 1>>>(p); cudaMemcpy(&h, p, 4, cudaMemcpyDeviceToHost); return h; }'
+fails "main(int, char*), of which nvcc only warns" 5 'arguments.cu: ended with status 5, no findings' simrun "$scratch/arguments.cu"
 program exact '__global__ void k(float* p) { const float x = p[threadIdx.x]; p[threadIdx.x] = expf(x) / sqrtf(x); }
 int main() { float *p, h[32]; for (float& v : h) v = 2.25f; cudaMalloc(&p, 128); cudaMemcpy(p, h, 128, cudaMemcpyHostToDevice); k<<<1, 32>>>(p);
 cudaMemcpy(h, p, 128, cudaMemcpyDeviceToHost); return !(h[9] > 6.3251f && h[9] < 6.3252f); }'

@@ -9,7 +9,6 @@
 #include "common/simgpu/count/alignment.hpp"
 #include "common/simgpu/count/early_reads.hpp"
 #include "common/simgpu/count/math_code.hpp"
-#include "common/simgpu/count/narrowed_loads.hpp"
 #include "common/simgpu/ptx/addresses.hpp"
 #include "common/simgpu/ptx/control_flow.hpp"
 
@@ -71,16 +70,16 @@ class Merger {
  public:
   /// `vectors`: of local memory; empty: each access is what PTX says.
   Merger(const ptx::Module& module, const Function& function, Space space,
-         const std::vector<Vector>& vectors)
+         const std::vector<Vector>& vectors, std::vector<NarrowedLoad> narrowed)
       : module_(module),
         function_(function),
         space_(space),
         vectors_(vectors),
         alignment_(module, function),
-        addresses_(function) {
+        addresses_(function),
+        narrowed_(std::move(narrowed)) {
     merged_.resize(function.body.size());
     for (std::uint32_t i = 0; i < merged_.size(); ++i) merged_[i].leader = i;
-    if (vectors_.empty()) narrowed_ = find_narrowed_loads(function);
     root_in_use_.assign(function.registers.size(), 0);
     widened_.assign(function.registers.size(), false);
     only_packed_.assign(function.registers.size(), true);
@@ -375,13 +374,14 @@ class Merger {
 
 }  // namespace
 
-std::vector<MergedAccess> merge_shared_loads(const ptx::Module& module, const Function& function) {
-  return Merger(module, function, Space::shared, {}).run();
+std::vector<MergedAccess> merge_shared_loads(const ptx::Module& module, const Function& function,
+                                             std::vector<NarrowedLoad> narrowed) {
+  return Merger(module, function, Space::shared, {}, std::move(narrowed)).run();
 }
 
 std::vector<MergedAccess> merge_local_loads(const ptx::Module& module, const Function& function,
                                             const std::vector<Vector>& vectors) {
-  return Merger(module, function, Space::local, vectors).run();
+  return Merger(module, function, Space::local, vectors, {}).run();
 }
 
 }  // namespace simgpu::count

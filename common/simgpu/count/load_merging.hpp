@@ -59,13 +59,16 @@
 #include <vector>
 
 #include "common/simgpu/count/merged_access.hpp"
+#include "common/simgpu/count/narrowed_loads.hpp"
 #include "common/simgpu/ptx/module.hpp"
 
 namespace simgpu::count {
 
 /// One entry per instruction of `function.body`, of which only ld.shared have bytes. A lone load leads itself with its own width.
+/// `narrowed` as find_narrowed_loads has them.
 std::vector<MergedAccess> merge_shared_loads(const ptx::Module& module,
-                                             const ptx::Function& function);
+                                             const ptx::Function& function,
+                                             std::vector<NarrowedLoad> narrowed);
 
 /// The same of ld.local, `vectors` as find_local_vectors has them.
 std::vector<MergedAccess> merge_local_loads(const ptx::Module& module,

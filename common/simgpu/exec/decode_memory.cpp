@@ -35,9 +35,10 @@ namespace {
 /// What ptxas makes of each access to shared or local memory, by instruction.
 class MergedAccesses {
  public:
-  MergedAccesses(const ptx::Module& module, const ptx::Function& function)
+  MergedAccesses(const ptx::Module& module, const ptx::Function& function,
+                 const std::vector<count::NarrowedLoad>& narrowed)
       : function_(function),
-        loads_(count::merge_shared_loads(module, function)),
+        loads_(count::merge_shared_loads(module, function, narrowed)),
         stores_(count::merge_shared_stores(module, function)) {
     const std::vector<count::Vector> vectors = count::find_local_vectors(module, function);
     if (vectors.empty()) return;
@@ -70,7 +71,7 @@ class MergedAccesses {
 void FunctionDecoder::describe_sites(std::size_t first) {
   const std::vector<ptx::MovedBytes> moved = ptx::find_moved_bytes(f_);
   const std::vector<std::uint32_t> early = count::find_early_reads(b_.module, f_);
-  const MergedAccesses accesses(b_.module, f_);
+  const MergedAccesses accesses(b_.module, f_, narrowed_);
   for (std::size_t site = first; site < p_.site_pc.size(); ++site) {
     const std::uint32_t i = p_.site_pc[site] - code_.first_pc;
     const ptx::Instruction& ins = f_.body[i];

@@ -30,7 +30,8 @@ ptx::Module parse_body(const std::string& body,
 
 Widths widths(const ptx::Module& module, const ptx::Function& function) {
   Widths result;
-  for (const MergedAccess& load : count::merge_shared_loads(module, function))
+  for (const MergedAccess& load :
+       count::merge_shared_loads(module, function, count::find_narrowed_loads(function)))
     if (load.bytes != 0) ++result[load.bytes];
   return result;
 }
@@ -409,7 +410,8 @@ TEST_CASE("addresses, duplicates, volatile and predicated loads", "[count][load_
 TEST_CASE("the leader is the first load, and knows where the merged one starts",
           "[count][load_merging]") {
   const ptx::Module m = parse_body(base(16) + load({3, 1, 2}));
-  const std::vector<MergedAccess> merged = count::merge_shared_loads(m, m.functions[0]);
+  const std::vector<MergedAccess> merged =
+      count::merge_shared_loads(m, m.functions[0], count::find_narrowed_loads(m.functions[0]));
   REQUIRE(merged.size() == 8);
   CHECK(merged[4].leader == 4);
   CHECK(merged[4].bytes == 16);

@@ -132,7 +132,7 @@ std::size_t use(const ptx::Module& module) {
     sum += ptx::demangle(function.name).size();
     sum += ptx::build_control_flow(function).blocks.size();
     sum += ptx::estimate_registers(module, function).estimate;
-    sum += count::merge_shared_loads(module, function).size();
+    sum += count::merge_shared_loads(module, function, count::find_narrowed_loads(function)).size();
     sum += count::merge_shared_stores(module, function).size();
     sum += count::find_early_reads(module, function).size();
     const std::vector<count::Vector> vectors = count::find_local_vectors(module, function);

@@ -26,7 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const simgpu::ptx::Function& function : module.functions) {
       simgpu::ptx::demangle(function.name);
       simgpu::ptx::estimate_registers(module, function);
-      simgpu::count::merge_shared_loads(module, function);
+      simgpu::count::merge_shared_loads(module, function,
+                                        simgpu::count::find_narrowed_loads(function));
       simgpu::count::merge_shared_stores(module, function);
       const auto vectors = simgpu::count::find_local_vectors(module, function);
       simgpu::count::merge_local_loads(module, function, vectors);

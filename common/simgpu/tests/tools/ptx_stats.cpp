@@ -22,7 +22,8 @@ int main(int argc, char** argv) {
         const simgpu::ptx::RegisterPressure r = simgpu::ptx::estimate_registers(module, function);
         std::cout << argv[i] << ',' << function.name << ',' << r.live << ',' << r.estimate << ','
                   << r.limit << ',' << r.spills;
-        const auto merged = simgpu::count::merge_shared_loads(module, function);
+        const auto merged = simgpu::count::merge_shared_loads(
+            module, function, simgpu::count::find_narrowed_loads(function));
         unsigned raw = 0, by_bytes[17] = {};
         for (std::size_t k = 0; k < merged.size(); ++k) {
           const simgpu::ptx::Instruction& instruction = function.body[k];

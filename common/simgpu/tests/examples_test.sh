@@ -277,6 +277,13 @@ for ask in 'cudaGetLastError()' 'cudaPeekAtLastError()' 'printf("%s", cudaGetErr
     sed "s/^MISTAKE/const cudaError_t error = cudaMemcpy(p, h, 20, cudaMemcpyHostToDevice); if (error) $ask;/; s/; cudaFree(p)//" "$scratch/refusals.cu" >"$scratch/asked.cu"
     says "asked for, with $ask: none" 'asked.cu: ended with status 0, no findings' simrun "$scratch/asked.cu"
 done
+program shadow '__device__ int table[4];
+__global__ void k(int n, int* p) { p[n] += 1; }
+int main(int argc, char**) { int h[4]; if (argc > 1) return cudaMemcpy(h, table, 16, cudaMemcpyDeviceToHost);
+int* p; cudaGetSymbolAddress((void**)&p, table); k<<<1, 1>>>(1, p); if (cudaDeviceSynchronize()) return 2;
+k<<<1, 1>>>(1, table); return cudaDeviceSynchronize() == cudaErrorIllegalAddress; }'
+fails "a variable of the device as an argument: which, and what to do" 1 "argument 2 of kernel 'k[^']*' is no address of the device: in host code, 'table' is a copy" simrun "$scratch/shadow.cu"
+fails "also in a copy" 1 "the source is not device memory, but the kind says so; in host code, 'table' is a copy" simrun "$scratch/shadow.cu" copy
 program follows '__global__ void k(int* p) { *p = 7; }
 int main() { int* p; cudaMalloc(&p, 16); k<<<1, 1>>>(p); cudaDeviceSynchronize(); return ADDRESS; }'
 sed 's/ADDRESS/p[2]/' "$scratch/follows.cu" >"$scratch/device_pointer.cu"

@@ -101,6 +101,7 @@ cudaError_t launch(State& state, const void* function, dim3 grid, dim3 block, vo
   if (attributes.cooperative)
     if (const cudaError_t refused = check_residency(state, *kernel, grid, block, shared_bytes))
       return refused;
+  state.note_shadows(*kernel, bytes);
   const InFlight::Pause pause;
   state.say_how_launched(kernel->name.image, attributes.cooperative);
   if (const cudaError_t failed = state.mapped.to_device(state.backend(), bytes))

@@ -123,6 +123,12 @@ cudaError_t move_rows(Backend& backend, const Copy& c, bool to_device, bool from
   return cudaSuccess;
 }
 
+std::string not_of_device(const State& state, const void* pointer, const char* which) {
+  const std::string shadow = state.shadow_text(pointer);
+  return std::string(which) + " is not device memory, but the kind says so" +
+         (shadow.empty() ? "" : "; " + shadow);
+}
+
 cudaError_t run_copy(State& state, const char* call, Copy c) {
   if (const cudaError_t error = check_copy(state, call, c); error != cudaSuccess) return error;
   if (c.width == 0 || c.height == 0) return cudaSuccess;
@@ -144,13 +150,13 @@ cudaError_t run_copy(State& state, const char* call, Copy c) {
     // A pointer of the wrong side would crash the program below; CUDA says so instead.
     if (to_device != dst_device) {
       return state.fail(call, cudaErrorInvalidValue,
-                        to_device ? "the destination is not device memory, but the kind says so"
+                        to_device ? not_of_device(state, c.dst, "the destination")
                                   : "the destination is device memory, but the kind says host",
                         to_device ? ErrorCause::other : ErrorCause::device_as_host);
     }
     if (from_device != src_device) {
       return state.fail(call, cudaErrorInvalidValue,
-                        from_device ? "the source is not device memory, but the kind says so"
+                        from_device ? not_of_device(state, c.src, "the source")
                                     : "the source is device memory, but the kind says host",
                         from_device ? ErrorCause::other : ErrorCause::device_as_host);
     }
@@ -185,7 +191,7 @@ cudaError_t run_fill(State& state, const char* call, void* ptr, std::size_t pitc
   for (std::size_t row = 0; row < height; ++row) {
     const cudaError_t error = state.backend().fill(device_ptr(ptr) + row * pitch,
                                                    static_cast<std::uint8_t>(value), width);
-    if (error != cudaSuccess) return state.fail(call, error);
+    if (error != cudaSuccess) return state.fail(call, error, state.shadow_text(ptr));
   }
   std::vector<TouchedBytes> bytes;
   add_rows(bytes, ptr, pitch, width, height, true);

@@ -1,6 +1,10 @@
 #include "common/simgpu/runtime/api/state.hpp"
 
+#include <cxxabi.h>
+
 #include <cstdlib>
+#include <cstring>
+#include <memory>
 
 #include "common/simgpu/runtime/api/in_flight.hpp"
 #include "common/simgpu/runtime/api/stream_order.hpp"
@@ -81,8 +85,9 @@ cudaError_t State::finish(const char* call) {
   const cudaError_t error = backend().synchronize();
   if (error != cudaSuccess) {
     sticky_ = error;
-    return fail(call, error);
+    return fail(call, error, error == cudaErrorIllegalAddress ? given_shadow_ : std::string());
   }
+  given_shadow_.clear();
   return cudaSuccess;
 }
 
@@ -207,6 +212,30 @@ Registered* State::kernel(const char* call, const void* stub, cudaError_t& error
 const RegisteredVariable* State::variable(const void* shadow) const {
   const auto found = variables_.find(shadow);
   return found == variables_.end() ? nullptr : &found->second;
+}
+
+std::string State::shadow_text(const void* pointer) const {
+  const RegisteredVariable* const of = variable(pointer);
+  if (of == nullptr || mapped.holds(pointer))
+    return {};  // managed variables are the same on both sides
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> name(
+      abi::__cxa_demangle(of->mangled.c_str(), nullptr, nullptr, &status), &std::free);
+  return "in host code, '" + (name != nullptr ? name.get() : of->mangled) +
+         "' is a copy of the device's variable that only the host has: cudaGetSymbolAddress says "
+         "where the variable is, cudaMemcpyToSymbol and cudaMemcpyFromSymbol copy it";
+}
+
+void State::note_shadows(const Registered& kernel, const std::vector<std::byte>& arguments) {
+  for (std::size_t i = 0; given_shadow_.empty() && i < kernel.info.params.size(); ++i) {
+    const KernelParam& param = kernel.info.params[i];
+    if (param.size != sizeof(void*)) continue;
+    const void* pointer = nullptr;
+    std::memcpy(&pointer, arguments.data() + param.offset, sizeof pointer);
+    if (const std::string text = shadow_text(pointer); !text.empty())
+      given_shadow_ = "argument " + std::to_string(i + 1) + " of kernel '" + kernel.info.name +
+                      "' is no address of the device: " + text;
+  }
 }
 
 }  // namespace simgpu::runtime

@@ -89,6 +89,10 @@ class State {
   Registered* kernel(const char* call, const void* stub, cudaError_t& error,
                      cudaError_t if_none = cudaErrorInvalidDeviceFunction);
   const RegisteredVariable* variable(const void* shadow) const;
+  /// What to say of a pointer that is the host's copy of a variable of the device; "" if it is none.
+  std::string shadow_text(const void* pointer) const;
+  /// A launch is given such pointers: if kernels fail then, it is told why.
+  void note_shadows(const Registered& kernel, const std::vector<std::byte>& arguments);
 
   std::map<std::uintptr_t, HostRange> host_ranges;  ///< by first address
   MappedMemory mapped;
@@ -100,6 +104,7 @@ class State {
 
   std::unique_ptr<Backend> backend_;
   cudaError_t sticky_ = cudaSuccess;
+  std::string given_shadow_;  ///< see note_shadows()
   cudaStream_t given_ = nullptr;
   /// A call that does work was refused.
   void refused(const char* call, cudaError_t error);

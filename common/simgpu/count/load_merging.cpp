@@ -356,7 +356,7 @@ class Merger {
   Alignment alignment_;
   Addresses addresses_;
   std::vector<MergedAccess> merged_;
-  std::vector<NarrowedLoad> narrowed_;  ///< of shared memory alone
+  std::vector<NarrowedLoad> narrowed_;  ///< where there are no vectors
   std::map<Key, std::vector<Load>> pending_;
   std::vector<std::uint32_t> root_in_use_;  ///< by register: the piece that last used it as a root
   std::vector<bool> widened_;               ///< 16-bit registers that integer arithmetic reads
@@ -381,7 +381,10 @@ std::vector<MergedAccess> merge_shared_loads(const ptx::Module& module, const Fu
 
 std::vector<MergedAccess> merge_local_loads(const ptx::Module& module, const Function& function,
                                             const std::vector<Vector>& vectors) {
-  return Merger(module, function, Space::local, vectors, {}).run();
+  // Without vectors a load is what ptxas makes of the one in PTX.
+  std::vector<NarrowedLoad> narrowed;
+  if (vectors.empty()) narrowed = find_narrowed_loads(function);
+  return Merger(module, function, Space::local, vectors, std::move(narrowed)).run();
 }
 
 }  // namespace simgpu::count

@@ -31,6 +31,13 @@ double sectors_of_c(const Extents& e, const Parameters& p, std::uint64_t bytes) 
 
 // ---- 3.1 and 3.4.1
 
+/// A warp's request takes 32 elements, each its lane's: of whole tiles, padded at the edges.
+double requests_of_copied_a(const Extents& e, const Parameters& p, std::uint64_t) {
+  const std::int64_t bm = whole(p, "BM"), bk = whole(p, "BK");
+  return p.at("slack") *
+         static_cast<double>(ceil_div(e.m, bm) * ceil_div(e.k, bk) * (bm * bk / 32));
+}
+
 double sectors_of_copied_a(const Extents& e, const Parameters& p, std::uint64_t bytes) {
   return p.at("slack") * static_cast<double>(piece_sectors(e.m, e.k, whole(p, "BK"), bytes));
 }
@@ -83,6 +90,9 @@ const char* const read_by_columns =
 const char* const fetch_scattered =
     "The threads of a warp fetch from many rows at once: number the elements of the tile row by "
     "row and give neighbouring elements to neighbouring threads.";
+const char* const idle_lanes =
+    "Some lanes of a warp fetch nothing, while others do their part: number all threads of the "
+    "block one after the other, and let thread t take elements t, t + THREADS, and so on.";
 const char* const no_shared =
     "Each tile should be read from global memory once per block. More is read: are operands still "
     "taken from A and B inside the k loop of the product?";
@@ -111,6 +121,21 @@ double sectors_of_a_itself(const grader::Observed& o) {
   return static_cast<double>(o.a.load.sectors + o.a.atomic.sectors);
 }
 
+double requests_of_a_itself(const grader::Observed& o) {
+  return static_cast<double>(o.a.load.requests + o.a.atomic.requests);
+}
+
+/// Half the lanes make twice the requests.
+grader::Goal fetched_by_all_lanes(const char* stage) {
+  return {.stage = stage,
+          .key = "load_requests_a",
+          .what = "requests to read A",
+          .diagnosis = "IDLE-LANES",
+          .missed = idle_lanes,
+          .parameters = {{"BM", 64}, {"BK", 16}, {"slack", 1.5}},
+          .measure = requests_of_a_itself,
+          .bound = requests_of_copied_a};
+}
 grader::Goal fetched_by_rows(const char* stage) {
   return {.stage = stage,
           .key = "load_sectors_a",
@@ -223,6 +248,7 @@ const std::vector<grader::Goal> goals = {
     few_sectors("3.0", no_tiles, 16, 16, 16),
 
     fetched_by_rows("3.1"),
+    fetched_by_all_lanes("3.1"),
 
     few_sectors("3.2", no_shared, 16, 16, 16),
     {.stage = "3.2",
@@ -242,6 +268,7 @@ const std::vector<grader::Goal> goals = {
     tiles_read_by_rows("3.3"),
 
     fetched_by_rows("3.4.1"),
+    fetched_by_all_lanes("3.4.1"),
 
     packed("3.4", for_packing),
     packed("3.5", inside),

@@ -95,6 +95,17 @@ double first_tiles(const Extents& e, const Parameters& p, std::uint64_t) {
                              (whole(p, "BM") + whole(p, "BN")));
 }
 
+/// Of C = A, m x k: a fragment of 8 x 8 is two requests of 32 lanes.
+double stores_of_fragments(const Extents& e, const Parameters& p, std::uint64_t) {
+  return p.at("slack") * static_cast<double>(ceil_div(e.m, 8) * ceil_div(e.k, 8) * 2);
+}
+double stores_to_c(const Observed& o) {
+  return static_cast<double>(o.c.store.requests + o.c.atomic.requests);
+}
+
+const char* const lanes_without_elements =
+    "Some lanes of a warp store nothing, while others store their elements one after the other: 64 "
+    "elements of a fragment are two for each of 32 lanes.";
 const char* const not_on_tensor_cores =
     "Some products are not made by tensor cores but by threads, one multiply-add at a time.";
 const char* const not_from_tensor_cores =
@@ -233,7 +244,21 @@ grader::Goal read_by_wgmma(const char* stage) {
           .at = {{256, 512, 512}, {131, 144, 208}}};
 }
 
+/// Half the lanes make twice the requests.
+grader::Goal stored_by_all_lanes(const char* stage) {
+  return {.stage = stage,
+          .key = "store_requests_c",
+          .what = "requests to store C",
+          .diagnosis = "IDLE-LANES",
+          .missed = lanes_without_elements,
+          .parameters = {{"slack", 1.5}},
+          .measure = stores_to_c,
+          .bound = stores_of_fragments};
+}
+
 const std::vector<grader::Goal> goals = {
+    stored_by_all_lanes("5.0"),
+
     on_tensor_cores("5.1"),
     doubled_with_tensor_cores("5.1"),
     sectors("5.1", no_shared, 16),

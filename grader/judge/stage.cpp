@@ -448,6 +448,11 @@ WorstLine worst_line(const std::string& diagnosis, const std::map<unsigned, simg
     return line.line ? line : share(costs, "sectors");
   }
   if (diagnosis == "ASYNC-EARLY") return early_wait(lines);
+  if (diagnosis == "IDLE-LANES") {
+    auto list = global_costs(lines, !key.starts_with("store"), !key.starts_with("load"));
+    for (auto& one : list) one.cost = one.requests;
+    return share(list, "requests");
+  }
   const auto counted = [&](auto count, const char* unit) {
     std::vector<LineCost> list;
     for (const auto& [line, c] : lines) list.push_back({line, "", 0, count(c), 0, 0});

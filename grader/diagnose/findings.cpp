@@ -433,7 +433,7 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
     case FindingKind::divergent_barrier:
       return actor == Actor::warp || actor == Actor::wgmma ? "warp" : "";
     case FindingKind::budget_exceeded:
-      if (actor == Actor::launch) return variant_of_endless(launch_of(finding, run));
+      if (actor == Actor::launch) return variant_of_endless(launch_of(finding, run), run);
       return without_k(run) ? "k0" : "";
     case FindingKind::uninitialised_read:
       return variant_of_unwritten(finding.at);

@@ -65,16 +65,19 @@ void ask_of_stop(const Run& run, const simgpu::Finding& finding, Diagnosis& d) {
       d.next_step = messages::text("BARRIER-EARLY-EXIT.needless.next");
 }
 
-std::string variant_of_endless(const simgpu::LaunchReport* launch) {
+std::string variant_of_endless(const simgpu::LaunchReport* launch, const Run* run) {
   // Of the smallest budget, 2^25, each of so many threads had ten thousand instructions.
-  constexpr std::uint64_t kFewThreads = 3000;
+  constexpr double kFewThreads = 3000;
+  // Of as many, each had 32: what it takes to find out that there is nothing to do.
+  constexpr double kManyThreads = 1 << 20;
   if (launch == nullptr) return "grid";
-  std::uint64_t threads = 1;
-  for (const simgpu::Dim3& size : {launch->grid, launch->block}) {
-    threads *= std::uint64_t{size.x} * size.y * size.z;
-    if (threads > kFewThreads) return "grid";
-  }
-  return "wait";
+  double threads = 1;
+  for (const simgpu::Dim3& size : {launch->grid, launch->block})
+    threads *= static_cast<double>(size.x) * size.y * size.z;
+  if (threads <= kFewThreads) return "wait";
+  if (run == nullptr) return "grid";
+  const auto elements = static_cast<double>(run->c_before.rows) * run->c_before.cols;
+  return threads > kManyThreads && threads > 16 * elements ? "grid" : "work";
 }
 
 }  // namespace grader::diag

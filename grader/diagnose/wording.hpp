@@ -55,8 +55,9 @@ std::string also_at(const simgpu::Access& access, const Matrix& m);
 /// values.
 void name_flag(const simgpu::Finding& finding, Diagnosis& d);
 
-/// Why a launch as a whole used up its budget: it is too large, or its threads wait over and over.
-std::string variant_of_endless(const simgpu::LaunchReport* launch);
+/// Why a launch as a whole used up its budget: it is too large, its threads do too much, or
+/// they wait over and over.
+std::string variant_of_endless(const simgpu::LaunchReport* launch, const Run* run);
 
 /// Somebody waits for a phase of an mbarrier that never ends.
 bool is_open_phase(simgpu::FindingCause cause);

@@ -301,13 +301,14 @@ TEST_CASE("tiles take turns only where an array holds several") {
 }
 
 TEST_CASE("a launch of few threads that never ends is not called too large") {
-  const auto headline = [](simgpu::Dim3 grid) {
+  const auto headline = [](simgpu::Dim3 grid, int side) {
     Finding endless;
     endless.kind = FindingKind::budget_exceeded;
     endless.at.actor = simgpu::Actor::launch;
     endless.detail = "the grid needs more than there is";
     Run run;
     run.launches.emplace_back();
+    run.c_before = Matrix(ElementType::float32, side, side, side);
     run.launches[0].kernel = endless.kernel;
     run.launches[0].grid = grid;
     run.launches[0].block = {256, 1, 1};
@@ -315,6 +316,9 @@ TEST_CASE("a launch of few threads that never ends is not called too large") {
     return grader::diag::explain(run.launches[0].findings[0], kNaive, &run, ElementType::float32)
         .headline;
   };
-  CHECK(headline({1, 1, 1}).find("although it has few threads") != std::string::npos);
-  CHECK(headline({1 << 20, 4, 1}).find("far too large") != std::string::npos);
+  CHECK(headline({1, 1, 1}, 1000).find("although it has few threads") != std::string::npos);
+  CHECK(headline({1 << 20, 4, 1}, 1000).find("far too large") != std::string::npos);
+  // Four times the blocks that cover C are not what used the budget up.
+  CHECK(headline({64, 64, 1}, 512).find("far too large") == std::string::npos);
+  CHECK(headline({64, 64, 1}, 512).find("needs more than there is") != std::string::npos);
 }

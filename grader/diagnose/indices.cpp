@@ -425,6 +425,84 @@ std::string ask_of_groups(const IndexFormula& f, std::size_t of, bool of_a) {
                          {"what", rows ? "rows" : "columns"}});
 }
 
+/// The last digit of an index is another variable's: "i % 4 + k / 4 * 4" where k belongs. The question to ask.
+std::string ask_of_digit(const IndexFormula& f, std::size_t of, bool of_a, bool row) {
+  const Part* digit = nullptr;
+  std::size_t from = of;
+  for (std::size_t v = 0; v < f.by.size(); ++v)
+    for (const Part& p : f.by[v].parts) {
+      if (v == of || p.times == 0) continue;
+      if (digit != nullptr || p.times != 1 || p.modulo < 2 || p.divisor != 1) return "";
+      digit = &p;
+      from = v;
+    }
+  if (digit == nullptr || f.constant != 0) return "";
+  for (int x = 0; x < 4 * digit->modulo; ++x)
+    if (f.by[of].of(x) != x / digit->modulo * digit->modulo) return "";
+  constexpr const char* kNames = "ijk";
+  return messages::text("WRONG-INDEX.digit.next", {{"matrix", of_a ? "A" : "B"},
+                                                   {"what", row ? "row" : "column"},
+                                                   {"count", digit->modulo},
+                                                   {"right", std::string(1, kNames[of])},
+                                                   {"got", std::string(1, kNames[from])}});
+}
+
+/// A tile of so many rows and columns whose elements are stored row by row and read column by column, or the other
+/// way round. What of its rows is C's (A's i, B's j) or k does not matter here.
+struct Reshaped {
+  int rows = 0, cols = 0;
+  bool stored_by_rows = false;
+};
+
+/// As the two formulas of the factor say, at all places of the probed call.
+std::optional<Reshaped> reshaped(const Factor& f, bool of_a, const Tile& t, const Case& c) {
+  std::vector<std::pair<int, int>> tiles;  // rows and columns of the operand
+  for (const int outer : {of_a ? t.bm : t.bn, 16, 32, 64, 128, 256})
+    for (const int depth : {t.bk, 4, 8, 16, 32, 64})
+      if (outer > 1 && depth > 1 && outer != depth)
+        tiles.push_back(of_a ? std::pair{outer, depth} : std::pair{depth, outer});
+  const int extent = of_a ? c.m : c.n;
+  for (const auto& [rows, cols] : tiles)
+    for (const bool by_rows : {true, false}) {
+      const auto fits = [&, rows = rows, cols = cols](int x, int k) {
+        const int r = of_a ? x : k, q = of_a ? k : x;
+        const int at = by_rows ? q % cols * rows + r % rows : r % rows * cols + q % cols;
+        const int row = r / rows * rows + (by_rows ? at / cols : at % rows),
+                  col = q / cols * cols + (by_rows ? at % cols : at / rows);
+        for (const int other : {0, 1})
+          if (f.row.of(of_a ? x : other, of_a ? other : x, k) != row ||
+              f.col.of(of_a ? x : other, of_a ? other : x, k) != col)
+            return false;
+        return true;
+      };
+      bool all = extent > 1 && c.k > 1;
+      for (int x = 0; all && x < extent; ++x)
+        for (int k = 0; all && k < c.k; ++k) all = fits(x, k);
+      if (all) return Reshaped{rows, cols, by_rows};
+    }
+  return std::nullopt;
+}
+
+/// Adds nothing if there is no such tile.
+void name_reshaped(const Evidence& evidence, const Case& probed, const Factor& a, const Factor& b,
+                   Diagnosis& d) {
+  for (const bool of_a : {true, false}) {
+    const auto tile = reshaped(of_a ? a : b, of_a, evidence.tile, probed);
+    if (!tile) continue;
+    const Diagnosis named =
+        say("WRONG-INDEX", "reshaped",
+            {{"matrix", of_a ? "A" : "B"},
+             {"rows", tile->rows},
+             {"cols", tile->cols},
+             {"stored", tile->stored_by_rows ? "row by row" : "column by column"},
+             {"read", tile->stored_by_rows ? "column by column" : "row by row"}});
+    d.details.push_back(d.headline);
+    d.headline = named.headline;
+    d.next_step = named.next_step;
+    return;
+  }
+}
+
 Diagnosis with_formulas(const Evidence& evidence, const Case& probed, const Factor& a,
                         const Factor& b) {
   Diagnosis d = say("WRONG-INDEX", only_order_of_k(a, b, probed.k) ? "order" : "",
@@ -439,7 +517,12 @@ Diagnosis with_formulas(const Evidence& evidence, const Case& probed, const Fact
   if (asked.empty()) asked = ask_of_groups(b.col, kJ, false);
   if (asked.empty()) asked = ask_of_groups(a.col, kK, true);
   if (asked.empty()) asked = ask_of_groups(b.row, kK, false);
+  if (asked.empty()) asked = ask_of_digit(a.row, kI, true, true);
+  if (asked.empty()) asked = ask_of_digit(a.col, kK, true, false);
+  if (asked.empty()) asked = ask_of_digit(b.row, kK, false, true);
+  if (asked.empty()) asked = ask_of_digit(b.col, kJ, false, false);
   if (!asked.empty()) d.next_step = std::move(asked);
+  name_reshaped(evidence, probed, a, b, d);
   describe(evidence, probed, d);
   return d;
 }

@@ -213,6 +213,38 @@ std::optional<Diagnosis> named_offset(const Place& to, const Place& from,
   return say("TILE-MAP", "offset", gaps);
 }
 
+/// A thread's rows, or columns, each stand where its last but as many belongs: an array is filled, or read, from its
+/// end. Beyond C a guard or a clamped index decides.
+std::optional<Diagnosis> named_reversal(const Evidence& evidence, const Case& c,
+                                        const std::function<bool(const Holds&)>& all,
+                                        std::vector<messages::Gap> gaps) {
+  constexpr int kFewest = 3;  // two that are exchanged are a pair
+  const Tile& t = evidence.tile;
+  for (const bool rows : {false, true}) {
+    const int own = rows ? t.tm : t.tn, block = rows ? t.bm : t.bn, extent = rows ? c.m : c.n;
+    for (const auto& [count, step] :
+         {std::pair{own, 1}, {own, own > 0 ? block / own : 0}, {4, 1}, {8, 1}}) {
+      if (count < kFewest || step < 1 || extent < count * step) continue;
+      const auto turned = [count = count, step = step](int x) {
+        const int span = count * step;
+        return x / span * span + (count - 1 - x % span / step) * step + x % step;
+      };
+      const auto holds = [&](int i, int j, const Place& p) {
+        const int to = turned(rows ? i : j);
+        return (rows ? p.col == j : p.row == i) && (to >= extent || (rows ? p.row : p.col) == to);
+      };
+      if (!all(holds)) continue;
+      const char* const what = rows ? "rows" : "columns";
+      gaps.emplace_back("group", step == 1 ? fmt::format("{} neighbouring {}", count, what)
+                                           : fmt::format("{} {} ({} apart)", count, what, step));
+      gaps.emplace_back("what", what);
+      gaps.emplace_back("operand", rows ? "A" : "B");
+      return say("TILE-MAP", "reversed", gaps);
+    }
+  }
+  return std::nullopt;
+}
+
 /// Blocks differ in blockIdx.x alone, though C has several rows of tiles: each computes its tile's row and
 /// column from one number. (The tile that moved may be a part of a block's, or several of them.)
 bool blocks_in_one_row(const Evidence& evidence, const Case& c, std::pair<int, int> moved) {
@@ -255,6 +287,8 @@ Named name_places(const Evidence& evidence, const Case& c, const std::vector<Pla
   };
   if (!product && all([](int i, int j, const Place& p) { return p == Place{j, i}; }))
     return {say("TILE-MAP", "copy", gaps)};
+  if (product)
+    if (const auto d = named_reversal(evidence, c, all, gaps)) return {*d, true};
   const auto tiles = tiles_to_try(evidence);
   // All of a tile comes from one other tile: rows of it that come from different ones do not move with it.
   const auto whole = [&](int r, int q) {

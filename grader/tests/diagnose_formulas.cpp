@@ -409,7 +409,7 @@ TEST_CASE("places and accumulators") {
         }),
         "TILE-MAP", "inside each 16 x 16 tile rows and columns");
   check("rows of a thread's tile reversed", moved([](int& i, int&) { i = i / 4 * 4 + 3 - i % 4; }),
-        "TILE-MAP", "inside each 4 x 4 tile");
+        "TILE-MAP", "each group of 4 neighbouring rows of C is in reverse order");
   const auto of_wide = [&](const Kernel& kernel) {
     return diagnose(evidence(kernel, ElementType::float32, even, {16, 112, 24}));
   };

@@ -384,6 +384,7 @@ std::optional<Diagnosis> finding_of_the_call(Examination& e) {
   }
   name_race(e.evidence(), e.run(), *finding, d);
   name_index(e.evidence(), e.run(), *finding, d);
+  ask_of_place_copied(e.evidence(), e.run(), *finding, d);
   show_accesses(e.evidence(), e.run(), *finding, d);
   ask_of_stop(e.run(), *finding, d);
   ask_of_round(e.evidence(), e.run(), *finding, d);
@@ -500,6 +501,7 @@ std::optional<Diagnosis> finding_at_another_shape(Examination& e) {
     ask_of_parts(e.evidence(), c.run, *finding, d);
     name_race(e.evidence(), c.run, *finding, d);
     name_index(e.evidence(), c.run, *finding, d);
+    ask_of_place_copied(e.evidence(), c.run, *finding, d);
     show_accesses(e.evidence(), c.run, *finding, d);
     ask_of_stop(c.run, *finding, d);
     ask_of_round(e.evidence(), c.run, *finding, d);

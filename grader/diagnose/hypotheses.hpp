@@ -182,6 +182,11 @@ void ask_who_stores(const Evidence& evidence, const Run& run, const simgpu::Laun
 void ask_of_left_tile(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
                       Diagnosis& d);
 
+/// A read from a ring of tiles while a copy to the same place is under way: which place, and is it a number of a
+/// place that is wrong? Sets the next step, or leaves it.
+void ask_of_place_copied(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
+                         Diagnosis& d);
+
 /// A read ahead, for the step after the last one, from a place of the ring to which nothing was copied.
 /// Sets the next step, or leaves it.
 bool ask_of_step_behind(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,

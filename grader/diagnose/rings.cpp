@@ -128,6 +128,47 @@ bool ask_of_place_behind(const Evidence& evidence, const simgpu::Access& at,
 
 namespace {
 
+const simgpu::Finding* finding_of_kind(const Case& c, simgpu::FindingKind kind) {
+  for (const simgpu::LaunchReport& launch : c.run.launches)
+    for (const simgpu::Finding& f : launch.findings)
+      if (f.kind == kind) return &f;
+  return nullptr;
+}
+
+}  // namespace
+
+void ask_of_place_copied(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
+                         Diagnosis& d) {
+  const simgpu::Access& at = finding.at;
+  const int bk = evidence.tile.bk;
+  const auto launch = std::find_if(run.launches.begin(), run.launches.end(),
+                                   [&](const auto& l) { return l.kernel == finding.kernel; });
+  if (d.id != "ASYNC-NOT-WAITED" || evidence.operation != Operation::product ||
+      !evidence.run_probe || launch == run.launches.end() || !finding.other || at.offset < 0 ||
+      finding.other->actor != simgpu::Actor::async_copy || bk < 2)
+    return;
+  const std::int64_t width = width_of(at, evidence.type),
+                     places = places_in_ring(at, evidence.tile, *launch, width);
+  if (places < 2) return;
+  const std::int64_t size = static_cast<std::int64_t>(at.object_bytes) / places;
+  const std::vector<messages::Gap> of_ring = {{"place", at.offset / size}, {"places", places}};
+  d.details.push_back(messages::text("detail.ring.place", of_ring));
+  // The fewest k-tiles with which it happens. Is C right with one less?
+  std::optional<Case> before;
+  for (int tiles = 1; tiles <= places + 1; ++tiles) {
+    auto c = probe_case(evidence, {run.a.rows, run.b.cols, tiles * bk, 0, 0, 0}, 71);
+    if (!c) return;
+    if (finding_of_kind(*c, finding.kind) != nullptr) break;
+    before = std::move(c);
+  }
+  if (!before || before->wrong == 0 || worst_finding(before->run.launches) != nullptr) return;
+  d.next_step =
+      messages::text("ASYNC-NOT-WAITED.place.next",
+                     {{"places", places}, {"last", places - 1}, {"tiles", before->k / bk}});
+}
+
+namespace {
+
 /// How often warps read shared memory in a line, in all launches of a call: inside of arrays, and outside.
 std::uint64_t reads_in_line(const Case& c, const simgpu::SourceLine& line) {
   std::uint64_t requests = 0, outside = 0;

@@ -388,6 +388,7 @@ std::optional<Diagnosis> found_in(const Evidence& evidence, const Case& c) {
   const simgpu::Finding* const finding = worst_finding(c.run.launches);
   if (finding == nullptr) return std::nullopt;
   Diagnosis d = explain(*finding, evidence.tile, &c.run, evidence.type);
+  ask_of_place_copied(evidence, c.run, *finding, d);
   d.seen = seen_in(c.run);
   d.place = place_of(*finding);
   return d;

@@ -340,10 +340,15 @@ void tell_owner(const Stage& stage, const LabBench& bench, StageResult& result) 
           "detail.owner.member",
           {{"function", owner.function}, {"member", member.function}, {"stage", member.stage}}));
   constexpr std::size_t kMostCalls = 4;  // of more, none is singled out
-  // Those in what this stage asks for, if there are any; else those that name the array.
-  std::vector<unsigned> calls = calls_of(unit.source, owner.function, "");
-  std::erase_if(calls,
-                [&](unsigned line) { return owner_of(unit.source, line).stage != stage.id; });
+  // Those in what this stage asks for, if there are any; then those in what it calls; else those that
+  // name the array.
+  const std::vector<unsigned> everywhere = calls_of(unit.source, owner.function, "");
+  std::vector<unsigned> calls;
+  for (const unsigned line : everywhere)
+    if (owner_of(unit.source, line).stage == stage.id) calls.push_back(line);
+  if (calls.empty())
+    for (const unsigned line : everywhere)
+      if (reached_from(unit.source, line, stage.id)) calls.push_back(line);
   if (calls.empty()) calls = calls_of(unit.source, owner.function, result.headline);
   if (calls.empty() || calls.size() > kMostCalls) return;
   std::string lines;

@@ -170,6 +170,22 @@ std::vector<unsigned> calls_of(const std::string& source, const std::string& fun
   return of_object.empty() ? all : of_object;
 }
 
+bool reached_from(const std::string& source, unsigned line, const std::string& stage) {
+  std::vector<std::string> seen;
+  std::vector<unsigned> open = {line};
+  while (!open.empty()) {
+    const Owner owner = owner_of(source, open.back());
+    open.pop_back();
+    if (owner.stage == stage) return true;
+    if (owner.function.empty() || std::find(seen.begin(), seen.end(), owner.function) != seen.end())
+      continue;
+    seen.push_back(owner.function);
+    const std::vector<unsigned> above = calls_of(source, owner.function, "");
+    open.insert(open.end(), above.begin(), above.end());
+  }
+  return false;
+}
+
 std::vector<Member> members_called_by(const std::string& source, unsigned line) {
   const std::vector<std::string> lines = lines_of(source);
   std::vector<Member> found;

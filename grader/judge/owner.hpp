@@ -22,6 +22,9 @@ Owner owner_of(const std::string& source, unsigned line);
 std::vector<unsigned> calls_of(const std::string& source, const std::string& function,
                                const std::string& headline);
 
+/// A line stands in the function of a stage's TODO, or in one that this calls, or that those call.
+bool reached_from(const std::string& source, unsigned line, const std::string& stage);
+
 /// Member functions (`place` of `tile.place(row, col)`) that the function around a line calls and that hold a TODO of
 /// a stage: what they return may be what is wrong at the line.
 struct Member {

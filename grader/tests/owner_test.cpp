@@ -96,6 +96,34 @@ TEST_CASE("any text is read to its end") {
     for (unsigned line = 0; line < 5; ++line) CHECK(owner_of(text, line).stage.size() < 5);
 }
 
+TEST_CASE("a line is reached from a stage through the functions that it calls") {
+  const std::string chain = R"(__device__ void move(int* to) {
+  *to = 0;
+}
+
+__device__ void store(int* to) {
+  move(to);
+}
+
+__device__ void load(int* to) {
+  move(to);
+}
+
+__device__ void copy_stage(int* to) {
+  // TODO(4.4) Load.
+  load(to);
+}
+
+__device__ void again(int* to) {
+  again(to);
+}
+)";
+  CHECK(grader::reached_from(chain, 10, "4.4"));
+  CHECK(grader::reached_from(chain, 15, "4.4"));
+  CHECK_FALSE(grader::reached_from(chain, 6, "4.4"));
+  CHECK_FALSE(grader::reached_from(chain, 19, "4.4"));
+}
+
 }  // namespace
 
 TEST_CASE("an index that leaves its array is told by the array that the line names") {

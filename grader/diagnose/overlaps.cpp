@@ -106,6 +106,37 @@ const OwnLines& longer(const OwnLines& one, const OwnLines& other) {
   return one.size() < other.size() ? other : one;
 }
 
+/// Pieces of so many neighbours, and how far each begins after the one before.
+struct Pieces {
+  std::int64_t length = 0, step = 0;
+};
+
+/// If the places are two or more pieces, all alike.
+std::optional<Pieces> pieces_of(const OwnLines& places) {
+  const auto count = static_cast<std::int64_t>(places.size());
+  Pieces p;
+  while (p.length < count && places[static_cast<std::size_t>(p.length)] == places[0] + p.length)
+    ++p.length;
+  if (p.length < 2 || p.length == count || count % p.length != 0) return std::nullopt;
+  p.step = places[static_cast<std::size_t>(p.length)] - places[0];
+  for (std::int64_t i = 0; i < count; ++i)
+    if (places[static_cast<std::size_t>(i)] != places[0] + i / p.length * p.step + i % p.length)
+      return std::nullopt;
+  return p;
+}
+
+/// Threads have pieces of neighbouring columns, with those of the others between them, but the first pieces of
+/// neighbours do not lie side by side.
+bool ask_of_pieces(const OwnLines& all, std::int64_t apart, std::int64_t across, Diagnosis& d) {
+  const auto pieces = pieces_of(all);
+  if (!pieces || apart <= pieces->length || pieces->step != across * pieces->length) return false;
+  const bool twice = apart == pieces->length * pieces->length;
+  d.next_step =
+      messages::text(twice ? "RACE-WAW.columns.twice.next" : "RACE-WAW.columns.far.next",
+                     {{"apart", apart}, {"piece", pieces->length}, {"step", pieces->step}});
+  return true;
+}
+
 /// Two threads of one block whose columns overlap, in the same rows. `across`: threads side by side.
 bool ask_of_columns(const Evidence& evidence, const Access& one, const Access& other,
                     const OwnPart& part, const OwnPart& beside, std::int64_t across, Diagnosis& d) {
@@ -113,9 +144,9 @@ bool ask_of_columns(const Evidence& evidence, const Access& one, const Access& o
              far = beside.cols.front() - part.cols.front();
   const OwnLines& all = longer(part.cols, beside.cols);
   const std::int64_t step = step_of_own(all), apart = x == 0 ? 0 : far / x;
-  if (one.thread.y != other.thread.y || x == 0 || far % x != 0 || apart < 1 || across < 2 ||
-      step < 1)
+  if (one.thread.y != other.thread.y || x == 0 || far % x != 0 || apart < 1 || across < 2)
     return false;
+  if (step < 1) return ask_of_pieces(all, apart, across, d);
   const auto count =
       std::max(static_cast<std::int64_t>(all.size()), std::int64_t{evidence.tile.tn});
   // Threads may have pieces of neighbours as well: then a piece is as long as threads are apart.

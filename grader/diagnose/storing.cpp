@@ -1,6 +1,7 @@
 // Which threads of a block store into an array of shared memory that is read where nobody has stored.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -94,12 +95,49 @@ void ask_of_uneven_stores(const Evidence& evidence, const Run& run,
   }
 }
 
+/// A thread stores again and again to one element, in one line, and most of the array has been left out.
+void ask_of_same_place(const Evidence& evidence, const Run& run, const simgpu::LaunchReport& launch,
+                       const simgpu::Finding& finding, Diagnosis& d) {
+  const simgpu::Access& at = finding.at;
+  const std::uint64_t one_each =
+      threads_of(launch) * static_cast<std::uint64_t>(width_of(at, evidence.type));
+  if (finding.written_bytes > one_each || at.object_bytes < 2 * one_each) return;
+  const std::optional<Run> again = evidence.follow(run, simgpu::WarpOf{at.block, 0});
+  if (!again) return;
+  unsigned count = 0;
+  const AccessSample* first = nullptr;
+  for (const simgpu::LaunchReport& one : again->launches)
+    for (const AccessSample& s : one.samples) {
+      if (one.kernel != launch.kernel || s.space != at.space || s.object != at.object) continue;
+      const bool store = s.type == simgpu::AccessType::store;
+      // Whoever adds to an element reads it in the same line.
+      if (!store && first != nullptr && s.where == first->where) return;
+      if (!store) continue;
+      if (first == nullptr) first = &s;
+      if (s.matrix || s.mask != first->mask || !(s.where == first->where)) return;
+      for (unsigned lane = 0; lane < kLanesOfWarp; ++lane)
+        if (((s.mask >> lane) & 1u) != 0 && s.address[lane] != first->address[lane]) return;
+      ++count;
+    }
+  if (count < 2 || first->mask == 0) return;
+  const auto start = static_cast<std::int64_t>(at.address) - at.offset;
+  const auto lane = static_cast<unsigned>(std::countr_zero(first->mask));
+  const std::int64_t element =
+      (static_cast<std::int64_t>(first->address[lane]) - start) / width_of(at, evidence.type);
+  d.next_step = messages::text("UNINIT.stuck.next", {{"name", short_name(at.object)},
+                                                     {"thread", lane},
+                                                     {"line", line_of(first->where)},
+                                                     {"count", count},
+                                                     {"element", element}});
+}
+
 }  // namespace
 
 void ask_who_stores(const Evidence& evidence, const Run& run, const simgpu::LaunchReport& launch,
                     const simgpu::Finding& finding, Diagnosis& d) {
   if (d.id != "UNINIT" || ask_of_few(evidence, finding, d)) return;
   ask_of_uneven_stores(evidence, run, launch, finding.at, d);
+  ask_of_same_place(evidence, run, launch, finding, d);
 }
 
 }  // namespace grader::diag

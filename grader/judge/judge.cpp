@@ -303,6 +303,19 @@ std::string passed_headline(const StageResult& result, std::size_t shapes) {
 constexpr const char* kOfOrder[] = {"RACE-RAW", "RACE-WAR", "ASYNC-",
                                     "BARRIER",  "DEADLOCK", "PROXY"};
 
+/// The lines that call a function in what a stage asks for; if there are none, those in what that calls.
+std::vector<unsigned> calls_for_stage(const std::string& source, const std::string& function,
+                                      const std::string& stage) {
+  const std::vector<unsigned> everywhere = calls_of(source, function, "");
+  std::vector<unsigned> direct, reached;
+  for (const unsigned line : everywhere)
+    if (owner_of(source, line).stage == stage) direct.push_back(line);
+  if (!direct.empty()) return direct;
+  for (const unsigned line : everywhere)
+    if (reached_from(source, line, stage)) reached.push_back(line);
+  return reached;
+}
+
 /// The line that a message names may stand in code of another stage, or in a function that others
 /// call: it may be wrong there, or be handed what is wrong.
 void tell_owner(const Stage& stage, const LabBench& bench, StageResult& result) {
@@ -340,15 +353,8 @@ void tell_owner(const Stage& stage, const LabBench& bench, StageResult& result) 
           "detail.owner.member",
           {{"function", owner.function}, {"member", member.function}, {"stage", member.stage}}));
   constexpr std::size_t kMostCalls = 4;  // of more, none is singled out
-  // Those in what this stage asks for, if there are any; then those in what it calls; else those that
-  // name the array.
-  const std::vector<unsigned> everywhere = calls_of(unit.source, owner.function, "");
-  std::vector<unsigned> calls;
-  for (const unsigned line : everywhere)
-    if (owner_of(unit.source, line).stage == stage.id) calls.push_back(line);
-  if (calls.empty())
-    for (const unsigned line : everywhere)
-      if (reached_from(unit.source, line, stage.id)) calls.push_back(line);
+  // Where the stage has none, those that name the array.
+  std::vector<unsigned> calls = calls_for_stage(unit.source, owner.function, stage.id);
   if (calls.empty()) calls = calls_of(unit.source, owner.function, result.headline);
   if (calls.empty() || calls.size() > kMostCalls) return;
   std::string lines;

@@ -454,32 +454,35 @@ struct Reshaped {
   bool stored_by_rows = false;
 };
 
-/// As the two formulas of the factor say, at all places of the probed call.
+/// As the two formulas of the factor say, for A's row or B's column x and for k.
+bool is_reshaped(const Factor& f, bool of_a, const Reshaped& tile, int x, int k) {
+  const int r = of_a ? x : k, q = of_a ? k : x, in_row = r % tile.rows, in_col = q % tile.cols;
+  const int at = tile.stored_by_rows ? in_col * tile.rows + in_row : in_row * tile.cols + in_col;
+  const int row = r - in_row + (tile.stored_by_rows ? at / tile.cols : at % tile.rows),
+            col = q - in_col + (tile.stored_by_rows ? at % tile.cols : at / tile.rows);
+  for (const int other : {0, 1}) {
+    const int i = of_a ? x : other, j = of_a ? other : x;
+    if (f.row.of(i, j, k) != row || f.col.of(i, j, k) != col) return false;
+  }
+  return true;
+}
+
+/// At all places of the probed call.
 std::optional<Reshaped> reshaped(const Factor& f, bool of_a, const Tile& t, const Case& c) {
-  std::vector<std::pair<int, int>> tiles;  // rows and columns of the operand
+  const int extent = of_a ? c.m : c.n;
+  const auto everywhere = [&](const Reshaped& tile) {
+    for (int x = 0; x < extent; ++x)
+      for (int k = 0; k < c.k; ++k)
+        if (!is_reshaped(f, of_a, tile, x, k)) return false;
+    return extent > 1 && c.k > 1;
+  };
   for (const int outer : {of_a ? t.bm : t.bn, 16, 32, 64, 128, 256})
     for (const int depth : {t.bk, 4, 8, 16, 32, 64})
-      if (outer > 1 && depth > 1 && outer != depth)
-        tiles.push_back(of_a ? std::pair{outer, depth} : std::pair{depth, outer});
-  const int extent = of_a ? c.m : c.n;
-  for (const auto& [rows, cols] : tiles)
-    for (const bool by_rows : {true, false}) {
-      const auto fits = [&, rows = rows, cols = cols](int x, int k) {
-        const int r = of_a ? x : k, q = of_a ? k : x;
-        const int at = by_rows ? q % cols * rows + r % rows : r % rows * cols + q % cols;
-        const int row = r / rows * rows + (by_rows ? at / cols : at % rows),
-                  col = q / cols * cols + (by_rows ? at % cols : at / rows);
-        for (const int other : {0, 1})
-          if (f.row.of(of_a ? x : other, of_a ? other : x, k) != row ||
-              f.col.of(of_a ? x : other, of_a ? other : x, k) != col)
-            return false;
-        return true;
-      };
-      bool all = extent > 1 && c.k > 1;
-      for (int x = 0; all && x < extent; ++x)
-        for (int k = 0; all && k < c.k; ++k) all = fits(x, k);
-      if (all) return Reshaped{rows, cols, by_rows};
-    }
+      for (const bool by_rows : {true, false}) {
+        if (outer < 2 || depth < 2 || outer == depth) continue;
+        const Reshaped tile{of_a ? outer : depth, of_a ? depth : outer, by_rows};
+        if (everywhere(tile)) return tile;
+      }
   return std::nullopt;
 }
 

@@ -273,6 +273,18 @@ const char* how_tiles_move(const Evidence& evidence, const Case& c,
   return blocks_in_one_row(evidence, c, tile) ? "blocks.flat" : "blocks";
 }
 
+/// All of a copy is transposed, or a thread's elements are in reverse order everywhere.
+std::optional<Named> name_all(const Evidence& evidence, const Case& c,
+                              const std::function<bool(const Holds&)>& all,
+                              const std::vector<messages::Gap>& gaps) {
+  if (evidence.operation == Operation::product) {
+    const auto d = named_reversal(evidence, c, all, gaps);
+    return d ? std::optional(Named{*d, true}) : std::nullopt;
+  }
+  if (!all([](int i, int j, const Place& p) { return p == Place{j, i}; })) return std::nullopt;
+  return Named{say("TILE-MAP", "copy", gaps)};
+}
+
 Named name_places(const Evidence& evidence, const Case& c, const std::vector<Place>& places) {
   const bool product = evidence.operation == Operation::product;
   const Place to = first_moved(c, places), from = places[c.at(to.row, to.col)];
@@ -285,10 +297,7 @@ Named name_places(const Evidence& evidence, const Case& c, const std::vector<Pla
         if (const Place& p = places[c.at(i, j)]; p != kUnknown && !holds(i, j, p)) return false;
     return true;
   };
-  if (!product && all([](int i, int j, const Place& p) { return p == Place{j, i}; }))
-    return {say("TILE-MAP", "copy", gaps)};
-  if (product)
-    if (const auto d = named_reversal(evidence, c, all, gaps)) return {*d, true};
+  if (auto named = name_all(evidence, c, all, gaps)) return *named;
   const auto tiles = tiles_to_try(evidence);
   // All of a tile comes from one other tile: rows of it that come from different ones do not move with it.
   const auto whole = [&](int r, int q) {

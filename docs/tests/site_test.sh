@@ -82,6 +82,7 @@ broken "a loop that reached nothing" "ceilings.json has no 'nonesuch'" 'It makes
 broken "a bound of a quantity that no GPU has" "gpus.json has no 'peak / watts'" 'At most {bound}`peak / watts`.'
 broken "a row that a table of text lacks" "tuning-lab-6.txt has no 'tuning-lab-6; lab 6 beside cuBLAS; 1x1x1; 1'" 'It is {tabled}`tuning-lab-6; lab 6 beside cuBLAS; 1x1x1; 1`.'
 broken "a kernel that was not profiled" "stalls-lab-6.txt has no '6.2; ours; 3x3x3; fma'" 'Busy in {stalled}`6.2; ours; 3x3x3; fma` %.'
+broken "an experiment that the log does not have" "tuning-lab-6.txt has no '39.7; 1025x1025x1025     48.61'" 'It took {tried}`39.7; 1025x1025x1025     48.61` µs.'
 broken "a clock that nobody read" "power-lab-6.txt has no '6.5.3 cublas 2048x2048x2048 volts'" 'At {powered}`6.5.3 cublas 2048x2048x2048 volts` MHz.'
 broken "a clock that is another one now" 'the page claims powered 6.5.3 ours 2048x2048x2048 mhz > powered 6.5.2 ours 2048x2048x2048 mhz, measured' '```{claims}
 powered 6.5.3 ours 2048x2048x2048 mhz > powered 6.5.2 ours 2048x2048x2048 mhz

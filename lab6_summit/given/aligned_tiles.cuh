@@ -93,13 +93,12 @@ __device__ void copy_aligned(typename L::Shared& own, PlaceOf<L::STAGES>& place,
   }
 }
 
-/// Adds what other blocks hand over of this piece, as in 6.5.3; then hands its sums over or, if it
-/// is the first of its tile, stores them. Lane (g, t) has columns 2 g and 2 g + 1 of rows t and t + 4.
+/// Adds what the next block hands over, which has added all behind it: a large C has hardly a tile of
+/// more than two blocks. Then hands its sums over or, if it is the first of its tile, stores them. Lane (g, t) has columns 2 g and 2 g + 1 of rows t and t + 4.
 template <typename L>
 __device__ void finish_aligned(Sums<L>& sums, const Piece& piece, int block,
                                const Handover& handover, MatrixView<double> c, int row, int col) {
-  for (int step = 1; piece.rank % (2 * step) == 0 && piece.rank + step < piece.blocks; step *= 2)
-    add_handed_over<L>(sums, handover, block + step);
+  if (piece.rank + 1 < piece.blocks) add_handed_over<L>(sums, handover, block + 1);
   if (piece.rank > 0) return hand_over<L>(handover, block, sums);
   const TileOrigin tile = tile_origin<L::BM, L::BN, 16>(piece.tile, c);
   const bool aligned = rows_aligned(c);

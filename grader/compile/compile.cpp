@@ -161,7 +161,8 @@ class Driver {
   bool link(Build& build, const std::vector<Compiled>& compiled) const;
   /// What the linked program does outside of kernels, by name. Before the passes for the device have
   /// ended: settle_host() has the last word.
-  std::string host_of(const std::vector<Compiled>& compiled, const std::string& entries) const;
+  void name_host(Build& build, const std::vector<Compiled>& compiled,
+                 const std::string& entries) const;
   static void settle_host(Build& build, const std::vector<Compiled>& compiled);
   void explain_link(Build& build, const std::string& said) const;
 
@@ -576,19 +577,35 @@ bool Driver::link(Build& build, const std::vector<Compiled>& compiled) const {
   if (!linked.ok) linked = runs_.run("runner", inputs, argv, "runner");
   if (linked.ok) {
     build.runner = runs_.keep_program(linked.bytes);
-    if (options_.optimisers > 0) build.host = host_of(compiled, entries.bytes);
+    if (options_.optimisers > 0) name_host(build, compiled, entries.bytes);
   } else {
     explain_link(build, printable(linked.said));
   }
   return linked.ok;
 }
 
-std::string Driver::host_of(const std::vector<Compiled>& compiled,
-                            const std::string& entries) const {
-  std::string all = entries + '\0' + digest_of_library(place_.remote_library);
-  for (const Compiled& one : compiled)
+void Driver::name_host(Build& build, const std::vector<Compiled>& compiled,
+                       const std::string& entries) const {
+  const auto named = [&](const std::string& what, const std::string& code) {
+    const std::string all = entries + '\0' + digest_of_library(place_.remote_library) + code;
+    return runs_.entry(what, all, host_header_flags_).stem().string();
+  };
+  std::string all;
+  std::vector<std::string> sources;
+  bool alone = true;  // without headers of the student's
+  for (const Compiled& one : compiled) {
     all += '\0' + host_part(one.student.source) + '\0' + one.student.beside;
-  return runs_.entry("host", all, host_header_flags_).stem().string();
+    sources.push_back(one.student.source);
+    alone = alone && one.student.beside.find('\0') + 1 == one.student.beside.size();
+  }
+  build.host = named("host", all);
+  const HostCode code(sources);
+  if (!alone || !code.came_apart()) return;
+  for (const Stage& stage : lab_.stages) {
+    std::set<std::string> names = {stage.rung};
+    if (stage.answer) names.insert({stage.answer->function, stage.answer->rung});
+    build.host_of_stage[stage.id] = named("host_of_stage", code.part_of(std::move(names)));
+  }
 }
 
 void Driver::settle_host(Build& build, const std::vector<Compiled>& compiled) {
@@ -597,7 +614,7 @@ void Driver::settle_host(Build& build, const std::vector<Compiled>& compiled) {
                        [&](const Compiled& one) { return is(one.student); });
   };
   if (any([](const StudentFile& student) { return !student.unchanged(); })) build.host.clear();
-  if (build.host.empty()) return;
+  if (build.host.empty()) return build.host_of_stage.clear();
   // Who asks what a kernel takes may follow the answer, and launch another one: then host code depends
   // on all of them.
   if (!any([](const StudentFile& student) { return asks_about_kernels(student.inputs); })) return;
@@ -605,6 +622,7 @@ void Driver::settle_host(Build& build, const std::vector<Compiled>& compiled) {
   for (const SourceUnit& unit : build.units)
     for (const std::string& ptx : unit.ptx) all += ptx;
   build.host = sha256(all);
+  build.host_of_stage.clear();
 }
 
 void Driver::explain_link(Build& build, const std::string& said) const {

@@ -78,6 +78,8 @@ struct Build {
   /// A hash of everything that decides what the runner does outside of kernels; "" if a file was saved
   /// again while it was compiled.
   std::string host;
+  /// The same for what a stage calls, by its id. A stage that is not in it depends on all of the host's code.
+  std::map<std::string, std::string> host_of_stage;
   double seconds = 0;  ///< wall time of this build
   /// One rung's kernels once more, with a check of each index into an array (array_bounds.hpp); nothing
   /// if that fails. May be empty.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -160,15 +161,14 @@ Text line_around(Text code, std::size_t at) {
   return code.substr(begin, code.find('\n', at) - begin);
 }
 
-}  // namespace
-
-std::string host_part(const std::string& source) {
+/// host_part(), or nothing where that is the whole source.
+std::optional<std::string> stripped(const std::string& source) {
   for (const char* word :
        {"__LINE__", "__COUNTER__", "__builtin_LINE", "source_location", "__TIME"})
-    if (source.find(word) != source.npos) return source;
-  if (source.find("\\\n") != source.npos) return source;  // a macro may go on, and hold anything
+    if (source.find(word) != source.npos) return {};
+  if (source.find("\\\n") != source.npos) return {};  // a macro may go on, and hold anything
   const std::optional<std::string> plain = without_comments(source);
-  if (!plain) return source;
+  if (!plain) return {};
   const Text code = *plain;
   std::string part;
   std::size_t copied = 0;
@@ -182,15 +182,221 @@ std::string host_part(const std::string& source) {
     const Text word = code.substr(at, end - at);
     at = end;
     if (word != "__global__" && word != "__device__") continue;
-    if (line_around(code, end - 1).front() == '#') return source;  // a macro, for who knows what
+    if (line_around(code, end - 1).front() == '#') return {};  // a macro, for who knows what
     const Body body = body_of_declaration(code, end - word.size());
-    if (body.kind == Body::Kind::unclear) return source;
+    if (body.kind == Body::Kind::unclear) return {};
     if (body.kind == Body::Kind::none) continue;
     part += code.substr(copied, body.begin - copied);
     part += "{}";
     copied = at = body.end;
   }
   part += code.substr(copied);
+  return part;
+}
+
+/// Calls `with` for every word of a text.
+template <typename With>
+void for_words(Text text, With with) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (!is_word(text[at])) continue;
+    const std::size_t begin = at;
+    while (at < text.size() && is_word(text[at])) ++at;
+    with(text.substr(begin, at - begin));
+  }
+}
+
+template <std::size_t N>
+bool has_any(Text text, const std::array<Text, N>& words) {
+  return std::any_of(words.begin(), words.end(), [&](Text word) { return has_word(text, word); });
+}
+
+/// What a function of that name does may be seen by who does not name it: the language calls it, or
+/// what stands there is no name of a function.
+bool called_unnamed(Text name) {
+  constexpr std::array names = {Text("begin"), Text("end"),     Text("swap"), Text("get"),
+                                Text("size"),  Text("data"),    Text("main"), Text("alignas"),
+                                Text("catch"), Text("decltype")};
+  return name.empty() || name.starts_with("__") ||
+         std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// What a body does may outlast the call: variables that stay, settings of kernels and of the device.
+bool outlasts_calls(Text body) {
+  if (has_any(body, std::array{Text("static"), Text("thread_local"), Text("extern")})) return true;
+  bool set = false;
+  for_words(body, [&](Text word) {
+    set = set || (word.starts_with("cu") &&
+                  (word.find("Set") != Text::npos || word.find("Symbol") != Text::npos));
+  });
+  return set;
+}
+
+/// The name that a function's declaration declares: the word before its first parenthesis; "" if that is
+/// none by which all calls of it go.
+Text declared_name(Text declared) {
+  std::size_t at = 0;
+  while (has_word(declared.substr(at, 9), "template")) {  // template <...>
+    std::size_t i = declared.find('<', at);
+    if (i == Text::npos) return {};
+    for (int depth = 0; i < declared.size(); ++i) {
+      if (declared[i] == '(') return {};
+      if (declared[i] == '<') ++depth;
+      if (declared[i] == '>' && --depth == 0) break;
+    }
+    at = std::min(declared.find_first_not_of(" \n", i + 1), declared.size());
+  }
+  const std::size_t open = declared.find('(', at);
+  if (open == Text::npos || has_word(declared, "operator") || has_word(declared, "try")) return {};
+  std::size_t begin = open;
+  while (begin > at && is_word(declared[begin - 1])) --begin;
+  if (begin > at && (declared[begin - 1] == ':' || declared[begin - 1] == '~')) return {};
+  return declared.substr(begin, open - begin);
+}
+
+/// Whether a declaration gives a value: a default argument, of a template or in parentheses, does not.
+bool gives_value(Text declared) {
+  int depth = 0;
+  for (const char c : declared) {
+    if (c == '(' || c == '<') ++depth;
+    if (c == ')' || c == '>') --depth;
+    if (c == '=' && depth == 0) return true;
+  }
+  return false;
+}
+
+/// Cuts code that stripped() gave into pieces.
+class Pieces {
+ public:
+  explicit Pieces(Text code) : code_(code) {}
+
+  /// Nothing if that cannot be told, or if functions share variables.
+  std::optional<std::vector<HostCode::Piece>> cut() {
+    if (code_.find("##") != Text::npos) return {};
+    for (std::size_t i = 0; i < code_.size(); ++i) {
+      const char c = code_[i];
+      if (c == '"' || c == '\'') i = literal_end(code_, i) - 1;
+      if (c == '#' && parentheses_ == 0) {
+        i = std::min(code_.find('\n', i), code_.size());
+        add(begin_, i, {});
+      }
+      if (c == '(') ++parentheses_;
+      if (c == ')') --parentheses_;
+      if (c == '{' && (parentheses_ > 0 || !at_brace(i))) return {};
+      if (c == '{') i = begin_ - 1;
+      if (c == '}' && (parentheses_ > 0 || namespaces_-- == 0)) return {};
+      if (c == '}') add(begin_, i + 1, {});
+      if (c == ';' && parentheses_ == 0 && !at_semicolon(i)) return {};
+    }
+    if (namespaces_ != 0 || parentheses_ != 0) return {};
+    add(begin_, code_.size(), {});
+    return std::move(pieces_);
+  }
+
+ private:
+  /// From where the last piece ended. `name`: of the function that it declares, to which it does not refer.
+  void add(std::size_t begin, std::size_t end, Text name, bool body = false) {
+    end = std::min(end, code_.size());
+    pieces_.push_back({std::string(code_.substr(begin, end - begin)), std::string(name), body});
+    begin_ = end;
+  }
+  static bool is_constant(Text declared) {
+    return has_word(declared, "constexpr") ||
+           (has_word(declared, "const") && declared.find('*') == Text::npos);
+  }
+  /// Whether a class has static members that change.
+  static bool has_variables(Text members) {
+    for (std::size_t at = members.find("static"); at != Text::npos;
+         at = members.find("static", at + 1)) {
+      const Text declared = members.substr(at, members.find_first_of(";{", at) - at);
+      if (has_word(declared.substr(0, 7), "static") && declared.find('(') == Text::npos &&
+          !is_constant(declared))
+        return true;
+    }
+    return false;
+  }
+  bool at_brace(std::size_t brace) {
+    const Text declared = code_.substr(begin_, brace - begin_);
+    const bool call = declared.find('(') != Text::npos;
+    if (has_word(declared, "namespace") || (has_word(declared, "extern") && !call)) {
+      ++namespaces_;
+      add(begin_, brace + 1, {});
+      return true;
+    }
+    const std::size_t end = body_end(code_, brace);
+    if (end == Text::npos) return false;
+    constexpr std::array types = {Text("struct"), Text("class"), Text("union"), Text("enum")};
+    const bool function = call && !gives_value(declared);
+    const Text name = declared_name(declared);
+    const bool type = has_any(declared, types);
+    if (type && has_variables(code_.substr(brace, end - brace))) return false;
+    if (!function && !type && !is_constant(declared)) return false;
+    if (!function || type || called_unnamed(name) ||
+        outlasts_calls(code_.substr(brace, end - brace)))
+      add(begin_, end, {});
+    else
+      add(begin_, brace, name), add(brace, end, name, true);
+    return true;
+  }
+  bool at_semicolon(std::size_t at) {
+    const Text declared = code_.substr(begin_, at - begin_);
+    constexpr std::array others = {Text("using"), Text("typedef"), Text("struct"),   Text("class"),
+                                   Text("enum"),  Text("union"),   Text("namespace")};
+    const bool blank = declared.find_first_not_of(" \n") == Text::npos;
+    const bool function =
+        declared.find('(') != Text::npos && !gives_value(declared) && !has_word(declared, "extern");
+    if (!blank && !function && !has_any(declared, others) && !is_constant(declared)) return false;
+    const Text name = function ? declared_name(declared) : Text();
+    add(begin_, at + 1, called_unnamed(name) || name == "static_assert" ? Text() : name);
+    return true;
+  }
+
+  Text code_;
+  std::vector<HostCode::Piece> pieces_;
+  std::size_t begin_ = 0;  ///< of what is in no piece yet
+  int parentheses_ = 0, namespaces_ = 0;
+};
+
+}  // namespace
+
+std::string host_part(const std::string& source) {
+  return stripped(source).value_or(source);
+}
+
+HostCode::HostCode(const std::vector<std::string>& sources) {
+  for (const std::string& source : sources) {
+    const std::optional<std::string> code = stripped(source);
+    std::optional<std::vector<Piece>> pieces = code ? Pieces(*code).cut() : std::nullopt;
+    if (!pieces) {
+      pieces_.clear();
+      return;
+    }
+    pieces_.insert(pieces_.end(), std::make_move_iterator(pieces->begin()),
+                   std::make_move_iterator(pieces->end()));
+    pieces_.push_back({std::string(1, '\0'), {}, false});
+  }
+}
+
+std::string HostCode::part_of(std::set<std::string> names) const {
+  const auto refer = [&](const Piece& piece) {
+    for_words(piece.text, [&](Text word) {
+      if (word != piece.name || piece.body) names.emplace(word);
+    });
+  };
+  std::vector<bool> taken;
+  for (const Piece& piece : pieces_) {
+    taken.push_back(!piece.body);
+    if (!piece.body) refer(piece);
+  }
+  for (bool more = true; more;) {
+    more = false;
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      if (taken[i] || !names.count(pieces_[i].name)) continue;
+      refer(pieces_[i]);
+      taken[i] = more = true;
+    }
+  }
+  std::string part;
+  for (std::size_t i = 0; i < pieces_.size(); ++i) part += taken[i] ? pieces_[i].text : "{}";
   return part;
 }
 

@@ -2,7 +2,9 @@
 // the kernels that it launches: so whoever edits a kernel has changed that kernel alone.
 #pragma once
 
+#include <set>
 #include <string>
+#include <vector>
 
 namespace grader {
 
@@ -10,5 +12,28 @@ namespace grader {
 /// The whole source where host code might depend on those all the same, or on where its lines are:
 /// __LINE__, a #define inside a body or over several lines, a raw string, braces that do not match.
 std::string host_part(const std::string& source);
+
+/// The same for a launcher: whoever edits one has changed what it does, and what others do that call it.
+class HostCode {
+ public:
+  /// Sources of one program, without the headers that lie beside them.
+  explicit HostCode(const std::vector<std::string>& sources);
+
+  /// Whether functions could be told apart. Not where they share variables, or a macro pastes names.
+  bool came_apart() const { return !pieces_.empty(); }
+  /// The host's part of the sources, without the bodies of functions that these, and all that they name,
+  /// do not name. Bodies whose effect outlasts a call stay: others may notice.
+  std::string part_of(std::set<std::string> names) const;
+
+  /// A piece of a source. A function has two.
+  struct Piece {
+    std::string text;
+    std::string name;   ///< of the function
+    bool body = false;  ///< of it, in braces
+  };
+
+ private:
+  std::vector<Piece> pieces_;  // in the order of the sources; none: they did not come apart
+};
 
 }  // namespace grader

@@ -64,7 +64,11 @@ KeptStages::KeptStages(fs::path folder, const Lab& lab, const Build& build,
     : folder_(std::move(folder)), lab_(lab) {
   const std::string program = build_id();
   if (program.empty() || build.host.empty()) return;
-  inputs_ = program + '\0' + build.host + '\0' + std::to_string(seed) + '\0' + described;
+  inputs_ = program + '\0' + std::to_string(seed) + '\0' + described + '\0';
+  for (const Stage& stage : lab_.stages) {
+    const auto own = build.host_of_stage.find(stage.id);
+    host_[stage.id] = own == build.host_of_stage.end() ? build.host : own->second;
+  }
   for (const SourceUnit& unit : build.units)
     for (const std::string& ptx : unit.ptx) {
       const MadeOf made = made_of(ptx);
@@ -77,7 +81,7 @@ KeptStages::KeptStages(fs::path folder, const Lab& lab, const Build& build,
 }
 
 fs::path KeptStages::path_of(const std::string& stage) const {
-  return folder_ / (sha256(inputs_ + '\0' + stage) + ".stage");
+  return folder_ / (sha256(inputs_ + host_.at(stage) + '\0' + stage) + ".stage");
 }
 
 const KeptStages::Module* KeptStages::module(const std::string& made_of) const {

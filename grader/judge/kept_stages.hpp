@@ -4,7 +4,8 @@
 // A check on the simulated GPU is a computation. Its inputs are this program, lab.toml, the seed of the
 // data, the host code of the lab's files, and the kernels that were launched. With the same inputs it
 // does the same up to its first launch; that kernel is the same, so its results are; and so on to the
-// end. A kernel that was not launched may have changed.
+// end. A kernel that was not launched may have changed, and so may a launcher that was not called, as long
+// as functions of the host share no variables (HostCode).
 //
 // Only passes are kept: whoever sees a failure wants to see it again, and it may have been due to a
 // time limit. Checks that depend on anything else (course.toml, a student's key, some types only) are
@@ -76,7 +77,8 @@ class KeptStages {
 
   std::filesystem::path folder_;
   const Lab& lab_;
-  std::string inputs_;  ///< all but the kernels; "": nothing is kept or found
+  std::string inputs_;                       ///< of all stages; "": nothing is kept or found
+  std::map<std::string, std::string> host_;  ///< Build::host_of_stage, of every stage
   std::vector<Module> modules_;
   std::map<std::string, std::size_t> module_of_kernel_;
 };

@@ -2,6 +2,10 @@
 // whatever they depend on has them run.
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
 #include <nlohmann/json.hpp>
 
 #include "common/catch2.hpp"
@@ -92,7 +96,18 @@ TEST_CASE("a stage is run again if its kernels have changed, its host code, or w
   now("lines in one kernel", with(source, "{ c(0, 0) = T(2);", "{  // more\n\n  c(0, 0) = T(2);"),
       of_first);
   now("both kernels' one", with(source, "Out sum = 0;", "Out sum = Out(0) + 0 * a.cols;"), Ids());
-  now("a launcher", with(source, "dim3(8, 8), 0", "dim3(8, 8), 16"), Ids());
+  now("both launchers' one", with(source, "dim3(8, 8), 0", "dim3(8, 8), 16"), Ids());
+  now("a launcher", with(source, "of_second<<<1, 1, 0", "of_second<<<1, 1, 16"), of_first);
+  now("the other", with(source, "of_first<<<1, 1, 0", "of_first<<<1, 1, 16"), of_second);
+  now("a launcher that sets what stays",
+      with(source, "of_first<<<1, 1",
+           "cudaFuncSetAttribute(of_first<Out>, cudaFuncAttributeMaxDynamicSharedMemorySize, 64);\n"
+           "  if (c.rows) of_first<<<1, 1"),
+      Ids());
+  now("a variable beside the launchers",
+      with(source, "template <typename In, typename Out>\nvoid gemm_first",
+           "int calls = 0;\ntemplate <typename In, typename Out>\nvoid gemm_first"),
+      Ids());
   now("as it was", source, all);
 
   CHECK(kept(check(project, {"--again"})).empty());
@@ -237,4 +252,77 @@ TEST_CASE("a module says in its first line what it was made of") {
   CHECK(made_of(".version 7.0\n").text.empty());
   CHECK(made_of("// Made of ").text.empty());
   CHECK(made_of("").text.empty());
+}
+
+TEST_CASE("a launcher's part of a source is without functions that it does not reach") {
+  const auto part = [](const std::string& source, const std::set<std::string>& names = {"f"}) {
+    const HostCode code({source});
+    return code.came_apart() ? code.part_of(names) : "all";
+  };
+  const std::string two = "void f() { g<1>(); }\nvoid other() { h(); }";
+  CHECK(part(two) == "void f() { g<1>(); }\nvoid other() {}" + std::string(1, '\0'));
+  CHECK(part(two, {"other"}) == "void f() {}\nvoid other() { h(); }" + std::string(1, '\0'));
+  CHECK(part(two, {"f", "other"}) == two + '\0');
+  const auto same = [&](const std::string& one, const std::string& other) {
+    INFO(one << "\n-- and\n" << other);
+    CHECK(part(one) == part(other));
+    CHECK(part(one) != "all");
+  };
+  const auto differ = [&](const std::string& one, const std::string& other) {
+    INFO(one << "\n-- and\n" << other);
+    CHECK((part(one) != part(other) || part(one) == "all"));
+  };
+  // What f cannot reach.
+  const std::string f = "void f() { g(); }\n";
+  same(f + "template <typename T, int N = 2>\nvoid h(T t) { i(1); }",
+       f + "template <typename T, int N = 2>\nvoid h(T t) { if (t) { i(2); } }");
+  same(f + "namespace a {\nvoid h() { i(1); }\n}", f + "namespace a {\nvoid h() { i(2); }\n}");
+  same("void h();\n" + f + "void h() { i(1); }", "void h();\n" + f + "void h() { i(2); }");
+  same("#if A\n#include <b>\n#endif\n" + f + "void h() { i(1); }",
+       "#if A\n#include <b>\n#endif\n" + f + "void h() { i(2); }");
+  same("struct S { static constexpr int N = 1; __device__ static int n(); };\n" + f +
+           "void h() { i(1); }",
+       "struct S { static constexpr int N = 1; __device__ static int n(); };\n" + f +
+           "void h() { i(2); }");
+  // What it can, by itself or in two steps; by a type, a constant, a macro, a default.
+  differ(f + "void g() { i(1); }", f + "void g() { i(2); }");
+  differ(f + "void g() { h(); }\nvoid h() { i(1); }", f + "void g() { h(); }\nvoid h() { i(2); }");
+  differ(f + "struct S { S() { h(); } };\nvoid h() { i(1); }",
+         f + "struct S { S() { h(); } };\nvoid h() { i(2); }");
+  differ(f + "S::S() { i(1); }", f + "S::S() { i(2); }");
+  differ(f + "S::~S() { i(1); }", f + "S::~S() { i(2); }");
+  differ(f + "constexpr int n = h();\nconstexpr int h() { return 1; }",
+         f + "constexpr int n = h();\nconstexpr int h() { return 2; }");
+  differ("#define g() h()\n" + f + "void h() { i(1); }",
+         "#define g() h()\n" + f + "void h() { i(2); }");
+  differ("void g(int n = h());\n" + f + "int h() { return 1; }",
+         "void g(int n = h());\n" + f + "int h() { return 2; }");
+  differ("void f(int n = h()) {}\nint h() { return 1; }",
+         "void f(int n = h()) {}\nint h() { return 2; }");
+  differ(f + "S operator+(S a, S b) { return i(1); }",
+         f + "S operator+(S a, S b) { return i(2); }");
+  differ(f + "int* begin(S& s) { return i(1); }", f + "int* begin(S& s) { return i(2); }");
+  differ(f + "template <> void g<1>() { i(1); }", f + "template <> void g<1>() { i(2); }");
+  differ(f + "[[gnu::constructor]] __attribute__((used)) void h() { i(1); }",
+         f + "[[gnu::constructor]] __attribute__((used)) void h() { i(2); }");
+  // What outlasts a call, and variables that functions share.
+  differ(f + "void h() { cudaFuncSetAttribute(k, a, 1); }",
+         f + "void h() { cudaFuncSetAttribute(k, a, 2); }");
+  differ(f + "int h() { static int n = 1; return n; }",
+         f + "int h() { static int n = 2; return n; }");
+  for (const std::string& variable :
+       {"int n = 1;", "static int n;", "int n{1};", "int* const n = m();",
+        "auto l = [] { return 1; };", "struct { int a; } n;", "struct S { static int n; };",
+        "template <typename T> T n = 1;", "extern int n;", "__device__ int n;",
+        "extern \"C\" int n;"}) {
+    INFO(variable);
+    CHECK(part(std::string(variable) + "\n" + f) == "all");
+  }
+  // Names that come from nowhere, and what cannot be read.
+  same("namespace n = a::b;\n" + f + "void h() { i(1); }",
+       "namespace n = a::b;\n" + f + "void h() { i(2); }");
+  CHECK(part("#define M(x) g##x()\n" + f) == "all");
+  CHECK(part(f + "int l = __LINE__;") == "all");
+  CHECK(part("void f() { g();") == "all");
+  CHECK(part("void f() { g(); } }") == "all");
 }

@@ -1,8 +1,8 @@
 #!/bin/bash
 # How long a student waits, on a copy of this tree where nothing is built: for the first `make check LAB=1`, for
 # everything with all labs' solutions, with nothing changed, and after an edit of a kernel and of a launcher of each lab
-# (an edited launcher has all of its lab's stages run again). The solutions are judged where they are: they are the longest way. Seconds on the clock, and of all processors together; the latter hardly depend on what
-# else the machine does.
+# (the last of its longest file). The solutions are judged where they are: they are the longest way. Seconds on the
+# clock, and of all processors together; the latter hardly depend on what else the machine does.
 set -u
 copy=$(mktemp -d) || exit 3
 trap 'rm -rf "$copy"' EXIT

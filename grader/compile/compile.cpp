@@ -12,7 +12,6 @@
 #include <optional>
 #include <regex>
 #include <semaphore>
-#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -26,6 +25,7 @@
 #include "grader/compile/host_constexpr.hpp"
 #include "grader/compile/host_part.hpp"
 #include "grader/compile/kernel_ir.hpp"
+#include "grader/compile/link_errors.hpp"
 #include "grader/compile/unit.hpp"
 #include "grader/errors.hpp"
 #include "grader/messages.hpp"
@@ -164,7 +164,6 @@ class Driver {
   void name_host(Build& build, const std::vector<Compiled>& compiled,
                  const std::string& entries) const;
   static void settle_host(Build& build, const std::vector<Compiled>& compiled);
-  void explain_link(Build& build, const std::string& said) const;
 
   const Workplace& place_;
   const Toolchain& toolchain_;
@@ -179,6 +178,10 @@ class Driver {
 
 std::string stem_of(const std::string& file) {
   return file.substr(0, file.rfind('.'));
+}
+
+std::string linked_object(const std::string& file) {
+  return stem_of(file) + ".linked.o";
 }
 
 /// The modules of several passes in one, as the cache keeps them: a 0 behind each, which no text has.
@@ -558,7 +561,7 @@ bool Driver::link(Build& build, const std::vector<Compiled>& compiled) const {
   for (std::size_t i = 0; i < compiled.size(); ++i) {
     const Compiled& one = compiled[i];
     if (!build.units[i].built()) continue;
-    argv.push_back(runs_.put(stem_of(one.unit.file) + ".linked.o", one.passes.host.bytes).string());
+    argv.push_back(runs_.put(linked_object(one.unit.file), one.passes.host.bytes).string());
     inputs += one.passes.host.bytes + '\0';
   }
   argv.push_back(runs_.put("entries_copy.o", entries.bytes).string());
@@ -579,7 +582,7 @@ bool Driver::link(Build& build, const std::vector<Compiled>& compiled) const {
     build.runner = runs_.keep_program(linked.bytes);
     if (options_.optimisers > 0) name_host(build, compiled, entries.bytes);
   } else {
-    explain_link(build, printable(linked.said));
+    explain_link(build, printable(linked.said), linked_object);
   }
   return linked.ok;
 }
@@ -623,30 +626,6 @@ void Driver::settle_host(Build& build, const std::vector<Compiled>& compiled) {
     for (const std::string& ptx : unit.ptx) all += ptx;
   build.host = sha256(all);
   build.host_of_stage.clear();
-}
-
-void Driver::explain_link(Build& build, const std::string& said) const {
-  const bool main = said.find("multiple definition of `main'") != std::string::npos ||
-                    said.find("duplicate symbol: main") != std::string::npos;
-  std::vector<std::string> details;
-  std::istringstream lines(said);
-  for (std::string line; std::getline(lines, line) && !main && details.size() < 5;) {
-    // ".../gemm.o: in function `f()': gemm.cu:(.text+0x12): undefined reference to `g()'"
-    const auto at =
-        std::min(line.find("undefined reference to"), line.find("multiple definition of"));
-    if (at != std::string::npos) details.push_back(line.substr(at));
-  }
-  // The linker names objects; where it names none of ours, all take part.
-  const auto named = [&](const SourceUnit& unit) {
-    return unit.built() && said.find("/" + stem_of(unit.file) + ".linked.o") != std::string::npos;
-  };
-  const bool any = std::any_of(build.units.begin(), build.units.end(), named);
-  for (SourceUnit& unit : build.units) {
-    if (!unit.built() || (any && !named(unit))) continue;
-    unit.status = BuildStatus::link_error;
-    unit.headline = text(main ? "build.main" : "build.link", {{"file", unit.shown_path}});
-    unit.details = details;
-  }
 }
 
 Build Driver::build(const SourceOf& source) {

@@ -93,8 +93,9 @@ __device__ void copy_aligned(typename L::Shared& own, PlaceOf<L::STAGES>& place,
   }
 }
 
-/// Adds what the next block hands over, which has added all behind it: a large C has hardly a tile of
-/// more than two blocks. Then hands its sums over or, if it is the first of its tile, stores them. Lane (g, t) has columns 2 g and 2 g + 1 of rows t and t + 4.
+/// Adds what the next block hands over, which has added what the blocks behind it had: in a large C,
+/// hardly any tile has more than two blocks. Then hands its sums over or, if it is the first of its
+/// tile, stores them. Lane (g, t) has columns 2 g and 2 g + 1 of rows t and t + 4.
 template <typename L>
 __device__ void finish_aligned(Sums<L>& sums, const Piece& piece, int block,
                                const Handover& handover, MatrixView<double> c, int row, int col) {

@@ -24,5 +24,8 @@ fi
 missing='-D suppress_warnings=config.cache,myst.xref_missing,toc.not_readable'
 for master in lab[0-9]*_*/solution/gemm.cu; do [ ! -e "$master" ] || missing=; done
 # shellcheck disable=SC2086
-"$venv/bin/python3" -m sphinx -q -b html -W --keep-going $missing -j auto -d "$out/../docs-doctrees" "$@" docs "$out" || exit 2
+"$venv/bin/python3" -m sphinx -q -b html -W --keep-going $missing -j auto -d "$out/../docs-doctrees" "$@" docs "$out" || {
+    rm -rf "$out/../docs-doctrees" # a page with an error would not be read again, and the next build succeed
+    exit 2
+}
 echo "$out/index.html"

@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(THREADS, 1)
       *reinterpret_cast<Shared<T>*>(memory + (1024 - shared_address(memory) % 1024) % 1024);
   if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; ++s) shared.full[s].init(1), shared.empty[s].init(WARPS);
-    asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");  // so that TMA sees them
+    asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");  // TMA shall see them
   }
   __syncthreads();
   const int tile_rows = (c.rows + BM - 1) / BM, tile_cols = (c.cols + BN - 1) / BN;

@@ -142,6 +142,17 @@ holds "a note on a bar names the figure that it lacks" \
 same "nothing else does" '' "$(grep -E '(ERROR|WARNING): ' "$scratch/broken.log" | grep -v -e '/docs/extra[0-9]*\.md:' -e '/docs/lab6-bars\.md:' -e '/docs/measure\.md:.* no verdicts on 1\.2')"
 mv "$scratch/tree/lab1_naive/lab.toml.as-it-was" "$scratch/tree/lab1_naive/lab.toml"
 
+# A small site of its own: with Sphinx's trees of the first try, the second would not see the error.
+mkdir -p "$scratch/small/docs/tools" && cp docs/requirements.txt "$scratch/small/docs/" && cp docs/tools/build.sh "$scratch/small/docs/tools/"
+printf 'extensions = ["myst_parser"]\n' >"$scratch/small/docs/conf.py"
+printf '# Page\n\n```{nothing}\n```\n' >"$scratch/small/docs/index.md"
+for try in first second; do
+    sh "$scratch/small/docs/tools/build.sh" "$(realpath "$venv")" "$scratch/small/site" >"$scratch/small.log" 2>&1
+    status=$?
+    same "a page with an error fails the $try build" 2 $status
+    holds "the $try build says why" grep "Unknown directive type: 'nothing'" "$scratch/small.log"
+done
+
 # ---- the tutorial in a handout: nothing of labs that are not out, of staff or of how it is made, and no dead link
 handout_of() { # NAME LAB...
     holds "the handout $1 is made, with its tutorial" env SKELETON="$build/bin/skeleton" PROGRAMS="$build/bin" VENV="$venv" \

@@ -245,11 +245,14 @@ Text declared_name(Text declared) {
     }
     at = std::min(declared.find_first_not_of(" \n", i + 1), declared.size());
   }
+  at = std::min(declared.find_first_not_of(" \n", at), declared.size());
   const std::size_t open = declared.find('(', at);
   if (open == Text::npos || has_word(declared, "operator") || has_word(declared, "try")) return {};
   std::size_t begin = open;
   while (begin > at && is_word(declared[begin - 1])) --begin;
-  if (begin > at && (declared[begin - 1] == ':' || declared[begin - 1] == '~')) return {};
+  if (begin == at)
+    return {};  // no type before it: a macro, which may make any name of its arguments
+  if (declared[begin - 1] == ':' || declared[begin - 1] == '~') return {};
   return declared.substr(begin, open - begin);
 }
 

@@ -303,6 +303,7 @@ TEST_CASE("a launcher's part of a source is without functions that it does not r
          f + "S operator+(S a, S b) { return i(2); }");
   differ(f + "int* begin(S& s) { return i(1); }", f + "int* begin(S& s) { return i(2); }");
   differ(f + "template <> void g<1>() { i(1); }", f + "template <> void g<1>() { i(2); }");
+  differ(f + "DEFINE(g) { i(1); }", f + "DEFINE(g) { i(2); }");
   differ(f + "[[gnu::constructor]] __attribute__((used)) void h() { i(1); }",
          f + "[[gnu::constructor]] __attribute__((used)) void h() { i(2); }");
   // What outlasts a call, and variables that functions share.

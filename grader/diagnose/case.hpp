@@ -40,6 +40,14 @@ struct Case {
   State state_at(int i, int j) const { return state[at(i, j)]; }
 };
 
+/// A thread has several elements of a block's tile: as many as the lab says, or as it takes for a tile of more elements
+/// than a block can have threads.
+inline bool several_each(const Tile& t) {
+  constexpr int kMostThreads = 1024;
+  return t.tm > 1 || t.tn > 1 || t.wm > 1 || t.wn > 1 ||
+         (t.bm > 0 && t.bn > 0 && t.bm * t.bn > kMostThreads);
+}
+
 /// Some launch of some case had products made by tensor cores.
 bool on_tensor_cores(const std::vector<Case>& cases);
 

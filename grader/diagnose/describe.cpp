@@ -122,8 +122,7 @@ std::string launched(const Evidence& evidence, const Case& c) {
                                            {"down", ceil_of(c.m, launch.block.y)}};
   if (c.run.launches.size() > 1) return messages::text("detail.launch.many", gaps);
   // How many blocks it takes is known only where a thread has one element.
-  const bool single = t.tm <= 1 && t.tn <= 1 && t.wm <= 1 && t.wn <= 1 && c.m > 0 && c.n > 0 &&
-                      launch.total.tensor_ops.empty();
+  const bool single = !several_each(t) && c.m > 0 && c.n > 0 && launch.total.tensor_ops.empty();
   return messages::text(single ? "detail.launch.single" : "detail.launch", gaps);
 }
 

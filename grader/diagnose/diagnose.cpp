@@ -598,6 +598,13 @@ std::optional<Diagnosis> with_alignment(Examination& e, std::optional<Diagnosis>
   auto where = explain_alignment(e.evidence(), e.cases());
   if (!d || !where) return d ? d : where;
   d->details.push_back(where->headline);
+  const std::string wrong = d->next_step.gap("matrix"), aligned = where->next_step.gap("matrix");
+  const auto single = [](const std::string& name) { return name == "A" || name == "B"; };
+  if (single(wrong) && single(aligned) && wrong != aligned) {
+    d->next_step =
+        messages::text("ROWS-UNALIGNED.other.next", {{"wrong", wrong}, {"matrix", aligned}});
+    return d;
+  }
   // A copy's places say more than where a row begins.
   if (d->id != "TILE-MAP") d->next_step = where->next_step;
   return d;
@@ -664,9 +671,12 @@ constexpr Hypothesis kHypotheses[] = {
 
 Diagnosis diagnose(const Evidence& given) {
   Examination examination(given);
+  std::optional<Diagnosis> d;
   for (const Hypothesis explains : kHypotheses)
-    if (auto diagnosis = explains(examination)) return *std::move(diagnosis);
-  return unexplained(examination.evidence(), shown(examination.cases()));
+    if (d = explains(examination); d) break;
+  if (!d) d = unexplained(examination.evidence(), shown(examination.cases()));
+  if (given.launch == LaunchBy::lab) d->next_step.word_for_given_launch();
+  return *std::move(d);
 }
 
 }  // namespace grader::diag

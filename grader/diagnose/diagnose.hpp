@@ -14,12 +14,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "common/float16.hpp"
 #include "common/simgpu/device.hpp"
+#include "grader/messages.hpp"
 #include "grader/operation.hpp"
 #include "grader/verdict.hpp"
 
@@ -115,6 +117,7 @@ using Follow = std::function<std::optional<Run>(const Run& run, const simgpu::Wa
 
 struct Evidence {
   Operation operation = Operation::product;
+  LaunchBy launch = LaunchBy::student;      ///< nobody is asked to change what the lab gives
   ElementType type = ElementType::float32;  ///< of A and B; C has result_type() of it
   Tile tile;
   Run run;  ///< the call that failed, at the smallest failing shape
@@ -144,11 +147,22 @@ Seen seen_in(const Run& run);
 class NextStep {
  public:
   NextStep() = default;
-  NextStep(std::string text, std::string key) : text_(std::move(text)), key_(std::move(key)) {}
+  NextStep(std::string text, std::string key, std::vector<messages::Gap> gaps)
+      : text_(std::move(text)), key_(std::move(key)), gaps_(std::move(gaps)) {}
+  /// The catalogue's text of `key`.
+  static NextStep of(const std::string& key, const std::vector<messages::Gap>& gaps) {
+    return {messages::text(key, gaps), key, gaps};
+  }
   NextStep& operator=(std::string text) {
     text_ = std::move(text);
     key_.clear();
+    gaps_.clear();
     return *this;
+  }
+  /// Where the lab gives the launch: what "KEY.given" says, if the catalogue has it.
+  void word_for_given_launch() {
+    if (const std::string form = key_ + ".given"; !key_.empty() && messages::exists(form))
+      text_ = messages::text(form, gaps_);
   }
   operator const std::string&() const { return text_; }
   bool empty() const { return text_.empty(); }
@@ -157,9 +171,16 @@ class NextStep {
     return text_.find(part);
   }
   const std::string& key() const { return key_; }
+  /// What the text was given for the gap `name`; "" if it has none of that name.
+  std::string gap(std::string_view name) const {
+    for (const messages::Gap& g : gaps_)
+      if (g.name == name) return g.value;
+    return "";
+  }
 
  private:
   std::string text_, key_;
+  std::vector<messages::Gap> gaps_;
 };
 
 struct Diagnosis {

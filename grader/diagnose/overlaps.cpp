@@ -321,7 +321,7 @@ bool ask_of_depth(const simgpu::LaunchReport& launch, const Access& one, const A
   if (!(one.thread == other.thread) || one.block.z == other.block.z ||
       one.block.x != other.block.x || one.block.y != other.block.y)
     return false;
-  d.next_step = messages::text("RACE-WAW.deep.next", {{"count", launch.grid.z}});
+  d.next_step = NextStep::of("RACE-WAW.deep.next", {{"count", launch.grid.z}});
   return true;
 }
 

@@ -1,7 +1,5 @@
-// What was never written, and results that are wrong in a simple way.
+// What was never written.
 #include <algorithm>
-#include <climits>
-#include <cmath>
 #include <functional>
 #include <set>
 
@@ -122,62 +120,70 @@ bool stores_refused(const Case& c) {
 
 using Partial = std::vector<const Case*>;  ///< cases of which some elements were written
 
-/// The call's only launch has a block for every tile of C.
-bool covered(const Case& c, const Tile& t) {
-  if (c.run.launches.size() != 1 || t.bm < 1 || t.bn < 1) return false;
+/// Whether the call's only launch has a block for every tile of C, all in one row or not; empty: that is not known.
+std::optional<bool> covered(const Case& c, const Tile& t) {
+  if (c.run.launches.size() != 1 || t.bm < 1 || t.bn < 1) return std::nullopt;
   const simgpu::Dim3& grid = c.run.launches.front().grid;
-  return static_cast<std::uint64_t>(grid.x) * static_cast<unsigned>(t.bn) >=
-             static_cast<unsigned>(c.n) &&
-         static_cast<std::uint64_t>(grid.y) * static_cast<unsigned>(t.bm) >=
-             static_cast<unsigned>(c.m);
+  const auto across = static_cast<unsigned>(tiles_of(c.n, t.bn)),
+             down = static_cast<unsigned>(tiles_of(c.m, t.bm));
+  const bool in_one_row = grid.y == 1 && grid.x >= std::uint64_t{across} * down;
+  return in_one_row || (grid.x >= across && grid.y >= down);
+}
+
+/// Some C has several rows of tiles, and all blocks of its launch lie in one row.
+bool in_one_row(const Partial& partial, const Tile& t) {
+  return std::any_of(partial.begin(), partial.end(), [&t](const Case* c) {
+    const simgpu::Dim3& grid = c->run.launches.front().grid;
+    return covered(*c, t) == true && grid.y == 1 && tiles_of(c->m, t.bm) > 1;
+  });
 }
 
 /// A launch with one thread per element that is too small along y (rows) or x (columns), and ends
 /// just where C was no longer written: the question to ask. Empty otherwise.
-std::string too_few_threads(const Case& c, const Tile& t, bool rows, int written) {
-  if (t.tm > 1 || t.tn > 1 || c.run.launches.size() != 1) return "";
+NextStep too_few_threads(const Case& c, const Tile& t, bool rows, int written) {
+  if (several_each(t) || c.run.launches.size() != 1) return {};
   const simgpu::LaunchReport& launch = c.run.launches.front();
   const unsigned blocks = rows ? launch.grid.y : launch.grid.x,
                  size = rows ? launch.block.y : launch.block.x;
-  if (std::uint64_t{blocks} * size != static_cast<unsigned>(written)) return "";
-  return messages::text(blocks * size == 1 ? "UNWRITTEN.hint.flat" : "UNWRITTEN.hint.few",
-                        {{"letter", rows ? "y" : "x"},
-                         {"blocks", blocks == 1 ? "one block" : fmt::format("{} blocks", blocks)},
-                         {"size", size},
-                         {"threads", counted(size, "thread")},
-                         {"reached", written},
-                         {"extent", rows ? c.m : c.n},
-                         {"what", rows ? "row" : "column"}});
+  if (std::uint64_t{blocks} * size != static_cast<unsigned>(written)) return {};
+  return NextStep::of(blocks * size == 1 ? "UNWRITTEN.hint.flat" : "UNWRITTEN.hint.few",
+                      {{"letter", rows ? "y" : "x"},
+                       {"blocks", blocks == 1 ? "one block" : fmt::format("{} blocks", blocks)},
+                       {"size", size},
+                       {"threads", counted(size, "thread")},
+                       {"reached", written},
+                       {"extent", rows ? c.m : c.n},
+                       {"what", rows ? "row" : "column"}});
 }
 
 /// How many elements each block stores along y (rows) or x (columns), where that is one number whatever
 /// the number of blocks, and all that they store is still too little: the question to ask. Empty otherwise.
 /// `hint`: what is asked otherwise, which may know more.
-std::string too_few_blocks(const Partial& partial, bool rows, const std::string& hint) {
-  if (hint != "UNWRITTEN.hint.covered" && hint != "UNWRITTEN.hint.bound") return "";
+NextStep too_few_blocks(const Partial& partial, bool rows, const std::string& hint) {
+  if (hint != "UNWRITTEN.hint.covered" && hint != "UNWRITTEN.hint.bound") return {};
   int each = 0;
   unsigned least = 0, most = 0;
   for (const Case* k : partial) {
     const Cut cut = *cut_of(*k);
     const int written = rows ? cut.row : cut.col;
     if (written == (rows ? k->m : k->n)) continue;
-    if (k->run.launches.size() != 1) return "";
+    if (k->run.launches.size() != 1) return {};
     const simgpu::Dim3& grid = k->run.launches.front().grid;
     const unsigned blocks = rows ? grid.y : grid.x;
     const int per_block = blocks == 0 ? 0 : written / static_cast<int>(blocks);
     if (per_block < 1 ||
         static_cast<unsigned>(per_block) * blocks != static_cast<unsigned>(written) ||
         (each != 0 && each != per_block))
-      return "";
+      return {};
     each = per_block;
     least = least == 0 ? blocks : std::min(least, blocks);
     most = std::max(most, blocks);
   }
-  if (least == most) return "";  // a guard may end there
-  return messages::text("UNWRITTEN.hint.blocks", {{"letter", rows ? "y" : "x"},
-                                                  {"each", counted(each, rows ? "row" : "column")},
-                                                  {"what", rows ? "row" : "column"},
-                                                  {"extent", rows ? "M" : "N"}});
+  if (least == most) return {};  // a guard may end there
+  return NextStep::of("UNWRITTEN.hint.blocks", {{"letter", rows ? "y" : "x"},
+                                                {"each", counted(each, rows ? "row" : "column")},
+                                                {"what", rows ? "row" : "column"},
+                                                {"extent", rows ? "M" : "N"}});
 }
 
 Diagnosis nothing_written(const Evidence& evidence, const Cases& cases) {
@@ -199,7 +205,7 @@ std::optional<Diagnosis> ends_missing(const Partial& partial, const Tile& t) {
     if (at->col < k->n) cols.emplace_back(at->col, k->n);
   }
   const Case& c = *partial.front();
-  const bool enough = covered(c, t);
+  const std::optional<bool> enough = covered(c, t);
   std::string place, said, hint;
   const auto add = [&](const std::string& where, int at, int extent, const auto& all, int block,
                        int thread, const std::string& name) {
@@ -210,24 +216,26 @@ std::optional<Diagnosis> ends_missing(const Partial& partial, const Tile& t) {
     place += (place.empty() ? "" : " and ") + where;
     said += (said.empty() ? "" : " and ") + (whole ? "the last, partial tile " + name : rest);
     if (hint.empty())
-      hint = whole && !enough                                      ? "UNWRITTEN.hint.grid"
+      hint = whole && enough == false                              ? "UNWRITTEN.hint.grid"
              : one_short(all)                                      ? "UNWRITTEN.hint.one"
              : falls_on(all, thread) || falls_on_fragments(all, t) ? "UNWRITTEN.hint.guard"
-             : enough                                              ? "UNWRITTEN.hint.covered"
+             : enough == true                                      ? "UNWRITTEN.hint.covered"
                                                                    : "UNWRITTEN.hint.bound";
   };
   const Cut cut = *cut_of(c);
   const bool both = cut.row < c.m && cut.col < c.n;
-  std::string asked;
-  if (cut.row < c.m) asked = too_few_threads(c, t, true, cut.row);
-  if (asked.empty() && cut.col < c.n) asked = too_few_threads(c, t, false, cut.col);
+  NextStep next;
+  if (cut.row < c.m) next = too_few_threads(c, t, true, cut.row);
+  if (next.empty() && cut.col < c.n) next = too_few_threads(c, t, false, cut.col);
   if (cut.row < c.m)
     add("C[" + from_to(cut.row, c.m - 1) + "][*]", cut.row, c.m, rows, t.bm, t.tm, "row");
   if (cut.col < c.n)
     add("C[*][" + from_to(cut.col, c.n - 1) + "]", cut.col, c.n, cols, t.bn, t.tn, "column");
   // The lab's tile may be another one in this type, and so may be what the grid is thought to reach.
-  if (asked.empty()) asked = too_few_blocks(partial, cut.row < c.m, hint);
-  const NextStep next = asked.empty() ? NextStep(messages::text(hint), hint) : NextStep(asked, "");
+  if (next.empty()) next = too_few_blocks(partial, cut.row < c.m, hint);
+  if (next.empty() && hint == "UNWRITTEN.hint.covered" && in_one_row(partial, t))
+    hint = "UNWRITTEN.hint.numbered";
+  if (next.empty()) next = NextStep::of(hint, {{"bm", t.bm}, {"bn", t.bn}});
   Diagnosis d = say("UNWRITTEN", "rows",
                     {{"place", place},
                      {"was", both ? "were" : "was"},
@@ -652,48 +660,6 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
   if (const std::string text = launched(evidence, *partial.front()); !text.empty())
     d->details.push_back(text);
   return d;
-}
-
-std::optional<Diagnosis> nan_at_some_shapes(const Cases& cases) {
-  int most_right = -1, least_wrong = INT_MAX;
-  for (const Case& c : cases) {
-    if (c.wrong == 0) {
-      most_right = std::max(most_right, c.k);
-      continue;
-    }
-    for (int i = 0; i < c.m; ++i)
-      for (int j = 0; j < c.n; ++j)
-        if (!std::isnan(c.got(i, j)) || c.state_at(i, j) != State::wrong) return std::nullopt;
-    least_wrong = std::min(least_wrong, c.k);
-  }
-  if (most_right < 0 || least_wrong == INT_MAX) return std::nullopt;
-  const bool by_depth = most_right < least_wrong;
-  return say(
-      "ACC-INIT", "some",
-      {{"where",
-        by_depth ? fmt::format("where K is {}", least_wrong) : std::string("at some shapes")},
-       {"right", by_depth ? fmt::format("where it is {}", most_right) : std::string("at others")}});
-}
-
-std::optional<Diagnosis> explain_simple(const Cases& cases) {
-  bool zero = true, accumulates = true, nan = true, any = false;
-  for (const Case& c : cases) {
-    any |= c.wrong > 0;
-    for (int i = 0; i < c.m; ++i)
-      for (int j = 0; j < c.n; ++j) {
-        const double value = c.got(i, j);
-        zero = zero && value == 0;
-        nan = nan && std::isnan(value) && c.state_at(i, j) == State::wrong;
-        accumulates = accumulates && value == c.correct[c.at(i, j)] + c.run.c_before.at(i, j);
-      }
-  }
-  if (!any) return std::nullopt;
-  if (accumulates) return say("ACCUMULATES", "", {});
-  if (zero) return say("ALL-ZERO", cases.front().operation == Operation::product ? "" : "copy", {});
-  // Operands, padding and what C held are finite integers, and memory that was never written is a
-  // finding. What is left is a register that nobody set: the simulated GPU starts it as NaN.
-  if (nan) return say("ACC-INIT", "never", {});
-  return std::nullopt;
 }
 
 }  // namespace grader::diag

@@ -285,7 +285,7 @@ bool judge_goals(const Stage& stage, LabBench& bench, StageResult& result) {
   const std::string& file = bench.unit(stage.rung).shown_path;
   if (largest)
     result.counted = counted_lines(*largest, file, bench.lab().rung(stage.rung).main_type());
-  if (!met) describe_missed(result, runs, file);
+  if (!met) describe_missed(result, runs, file, bench.lab().rung(stage.rung).launch);
   return met;
 }
 

@@ -433,6 +433,7 @@ diag::Diagnosis RungCheck::diagnose(const CaseResult& result) {
   const Failure& failure = *result.failure;
   diag::Evidence evidence;
   evidence.operation = rung_.operation;
+  evidence.launch = rung_.launch;
   evidence.type = element_type(type_);
   const auto size = [this](const char* key) { return lab_.tile_size(rung_, type_, key, 0); };
   evidence.tile = {size("BM"), size("BN"), size("BK"), size("TM"),

@@ -502,7 +502,7 @@ std::string advice_of(const LabBench::GoalRun& run, const std::string& file) {
 }
 
 void describe_missed(StageResult& stage, const std::vector<LabBench::GoalRun>& runs,
-                     const std::string& file) {
+                     const std::string& file, LaunchBy launch) {
   // The goal that is furthest off says most; aligned extents come first in each goal and win ties.
   const LabBench::GoalRun* worst = nullptr;
   report::GoalResult shown;
@@ -561,8 +561,10 @@ void describe_missed(StageResult& stage, const std::vector<LabBench::GoalRun>& r
                                                    {"block", diag::dims(odd->block)},
                                                    {"m", shown.at.m},
                                                    {"n", shown.at.n}}));
-    stage.next_step =
-        text("GOAL.odd.next", {{"threads", diag::counted(threads_of_block(*odd), "thread")}});
+    auto next = diag::NextStep::of("GOAL.odd.next",
+                                   {{"threads", diag::counted(threads_of_block(*odd), "thread")}});
+    if (launch == LaunchBy::lab) next.word_for_given_launch();
+    stage.next_step = next;
   }
   stage.details.insert(stage.details.end(), named.details.begin(), named.details.end());
   stage.shape = shape_name(shown.at);

@@ -54,7 +54,7 @@ report::GoalResult goal_result(const LabBench::GoalRun& run);
 /// Headline and details for missed goals, the worst first, and the source line that is worst.
 /// `file`: as messages name it; only lines of a file of that name are told.
 void describe_missed(report::StageResult& stage, const std::vector<LabBench::GoalRun>& runs,
-                     const std::string& file);
+                     const std::string& file, LaunchBy launch);
 
 /// What is noted where a goal that is advice is missed.
 std::string advice_of(const LabBench::GoalRun& run, const std::string& file);

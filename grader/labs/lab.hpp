@@ -34,6 +34,7 @@ using TileSizes = std::map<std::string, int>;
 ///     tile_of = { double = { BN = 64 } }  # where a type's tile is another one
 ///     # float operands that are rounded to TF32; types is ["float"]
 ///     precision = "tf32"
+///     launch = "open"                 # the student writes it; default: "given", by the lab
 ///     file = "wmma.cu"                # where its launcher is; default: gemm.cu
 ///     # the only real GPUs that run it; the same for all rungs of a file
 ///     needs_arch = "sm_90a"
@@ -49,6 +50,7 @@ struct Rung {
   std::vector<std::string> types;
   Operation operation = Operation::product;
   Precision precision = Precision::own;
+  LaunchBy launch = LaunchBy::lab;
   TileSizes tile;                            ///< where it is not the lab's
   std::map<std::string, TileSizes> tile_of;  ///< by type: where it is not `tile`
   std::string file = "gemm.cu";

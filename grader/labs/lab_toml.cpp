@@ -213,8 +213,8 @@ void for_each_type(const Table& by_type, const Rung& rung, Take take) {
 }
 
 Rung parse_rung(const Table& table) {
-  table.only({"name", "title", "types", "operation", "precision", "tile", "tile_of", "file",
-              "needs_arch", "from_arch"});
+  table.only({"name", "title", "types", "operation", "precision", "launch", "tile", "tile_of",
+              "file", "needs_arch", "from_arch"});
   Rung rung;
   if (table.has("tile")) rung.tile = parse_tile(table.table("tile"));
   rung.name = table.string("name");
@@ -249,6 +249,11 @@ Rung parse_rung(const Table& table) {
       table.fail(table.required("precision"), "\"tf32\" needs types = [\"float\"] and a product");
     rung.precision = Precision::tf32;
   }
+  const std::string launch = table.string("launch", "given");
+  if (launch == "open")
+    rung.launch = LaunchBy::student;
+  else if (launch != "given")
+    table.fail(table.required("launch"), "unknown launch \"" + launch + "\" (known: given, open)");
   rung.file = table.string("file", rung.file);
   rung.needs_arch = table.string("needs_arch", "");
   if (table.has("needs_arch") && rung.needs_arch != "sm_90a")

@@ -84,6 +84,45 @@ TEST_CASE("a grid that is large enough is not blamed") {
   CHECK_FALSE(has(diagnose(launched(cut, {19, 31, 5}, {1, 1, 1})).next_step, "enough threads"));
 }
 
+TEST_CASE("whose the launch is decides what is asked about it") {
+  const Kernel nothing = [](Call&) {};
+  const Kernel cut = stored_if([](Call&, int i, int) { return i < 16; });
+  for (const bool own : {true, false}) {
+    const auto asked = [own](Evidence e) {
+      e.launch = own ? grader::LaunchBy::student : grader::LaunchBy::lab;
+      return std::string(diagnose(e).next_step);
+    };
+    INFO(own);
+    const std::string none = asked(launched(nothing, {19, 37, 5}, {1, 1, 1}, 0)),
+                      few = asked(launched(cut, {19, 31, 5}, {2, 1, 1}));
+    CHECK(has(none, "A launch looks like") == own);
+    CHECK(has(few, "Where does the number of blocks come from") == own);
+    for (const std::string& text : {none, few})
+      CHECK(has(text, "The launch of this stage is given") != own);
+  }
+}
+
+TEST_CASE("blocks in one row are numbered by the tiles of a row") {
+  // As many blocks as tiles, and each row of tiles lacks its last, partial one.
+  const Kernel cut = stored_if([](Call& c, int, int j) { return j < c.n / 16 * 16; });
+  const auto in_one_row = [](Run r) {
+    const int m = r.c_before.rows, n = r.c_before.cols;
+    r.launches.front().grid = {static_cast<unsigned>((m + 15) / 16 * ((n + 15) / 16)), 1, 1};
+    r.launches.front().block = {64, 1, 1};
+    return r;
+  };
+  Evidence e = launched(cut, {37, 29, 5}, {1, 1, 1});
+  e.tile = {16, 16, 8, 4, 4};
+  e.run = in_one_row(std::move(e.run));
+  e.run_probe = [cut, in_one_row](const Matrix& a, const Matrix& b, const Matrix& c) {
+    return in_one_row(run(cut, a, b, c));
+  };
+  const Diagnosis d = diagnose(e);
+  CHECK(d.id == "UNWRITTEN");
+  CHECK(has(d.next_step, "the number of a block gives the row and the column of its tile"));
+  CHECK_FALSE(any_has(d.details, "one thread per element"));
+}
+
 TEST_CASE("a grid that is too small for what each block stores") {
   // Blocks of 8 columns, and a grid as if they had 16, as the lab's tile has.
   const auto blocks = [](int n) { return (n + 15) / 16; };
@@ -105,7 +144,14 @@ TEST_CASE("a grid that is too small for what each block stores") {
   const Diagnosis d = diagnose(e);
   CHECK(d.id == "UNWRITTEN");
   CHECK(has(d.next_step, "along x, each stores 8 columns"));
+  CHECK(has(d.next_step, "where you make the grid"));
   CHECK_FALSE(has(d.next_step, "enough threads"));
+  e.launch = grader::LaunchBy::lab;
+  const Diagnosis given = diagnose(e);
+  CHECK(given.headline == d.headline);
+  CHECK(has(given.next_step, "along x, each stores 8 columns"));
+  CHECK(has(given.next_step, "The launch of this stage is given and has enough blocks"));
+  CHECK_FALSE(has(given.next_step, "where you make the grid"));
 }
 
 TEST_CASE("elements that are missing by their value, or by where their tile lies") {

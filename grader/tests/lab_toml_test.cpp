@@ -68,6 +68,11 @@ TEST_CASE("a lab.toml is read as it says") {
   CHECK(lab.tile.at("BN") == 16);
   CHECK(lab.rung("gemm_x").types == std::vector<std::string>{"int32", "float"});
   CHECK(lab.rung("gemm_x").operation == grader::Operation::product);
+  CHECK(lab.rung("gemm_x").launch == grader::LaunchBy::lab);
+  const Lab open = parse_lab(with("types = [\"int32\", \"float\"]\n",
+                                  "types = [\"int32\", \"float\"]\nlaunch = \"open\"\n"),
+                             "lab7_x/lab.toml");
+  CHECK(open.rung("gemm_x").launch == grader::LaunchBy::student);
   REQUIRE(lab.stages.size() == 2);
   CHECK(lab.stages[1].needs == std::vector<std::string>{"7.0"});
   CHECK(lab.stages[1].points == 2.5);
@@ -125,6 +130,12 @@ TEST_CASE("what lab.toml must not hold is named with its line") {
   CHECK(rung("types = [\"float\", \"double\"]\nprecision = \"tf32\"")
             .find(":8: \"tf32\" needs types = [\"float\"]") != std::string::npos);
   CHECK(rung("types = [\"float\"]\nprecision = \"fp8\"").find(":8: unknown precision \"fp8\"") !=
+        std::string::npos);
+  CHECK(rung("types = [\"float\"]\nlaunch = \"open\"") == "accepted");
+  CHECK(rung("types = [\"float\"]\nlaunch = \"given\"") == "accepted");
+  CHECK(rung("types = [\"float\"]\nlaunch = \"mine\"")
+            .find(":8: unknown launch \"mine\" (known: given, open)") != std::string::npos);
+  CHECK(rung("types = [\"float\"]\nlaunch = true").find(":8: \"launch\" must be a string") !=
         std::string::npos);
   CHECK(rung("types = [\"float\"]\ntile = { BK = 64 }") == "accepted");
   CHECK(rung("types = [\"float\"]\ntile = { BX = 64 }").find(":8: unknown key \"BX\"") !=

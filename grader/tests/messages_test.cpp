@@ -89,6 +89,46 @@ TEST_CASE("the catalogue is sound", "[messages]") {
         "line 3 reads As, which was never written");
 }
 
+TEST_CASE("nobody is asked to mend a launch that the lab gives", "[messages]") {
+  // What a step says of launches there that is true whoever wrote them: it names what blocks and kernels do, or a
+  // launch of which it is known that it was added or changed.
+  const std::set<std::string_view> facts = {"EXIT.next",
+                                            "EXCEPTION.next",
+                                            "EXCEPTION.map.extent.next",
+                                            "OVERWRITTEN.kernel.next",
+                                            "RACE-GLOBAL.next",
+                                            "OTHER-STREAM.next",
+                                            "RACE-GLOBAL.scratch.next",
+                                            "LAUNCHED-AGAIN.next",
+                                            "DEFAULT-STREAM.next",
+                                            "gpu.timed_wrong.next",
+                                            "gpu.large_wrong.next",
+                                            "stage.signature.next",
+                                            "RACE-WAW.shared_tile.next",
+                                            "UNWRITTEN.hint.covered",
+                                            "SWAPPED-EXTENTS.blocks.next"};
+  const std::regex of_launches(R"(<<<|\b[Ll]aunch|\b[Gg]rid\b)");
+  unsigned forms = 0;
+  for (const std::string_view key : messages::keys()) {
+    INFO(std::string(key));
+    const std::string text(messages::raw(key));
+    const std::size_t dot = key.rfind(".given");
+    if (dot != key.npos && dot + 6 == key.size()) {
+      ++forms;
+      const std::string base(key.substr(0, dot));
+      REQUIRE(messages::exists(base));
+      const std::set<std::string> gaps = gaps_of(text), known = gaps_of(messages::raw(base));
+      CHECK(std::includes(known.begin(), known.end(), gaps.begin(), gaps.end()));
+      continue;
+    }
+    const bool asks =
+        key.find(".hint.") != key.npos ? key.starts_with("UNWRITTEN") : key.ends_with(".next");
+    if (asks && std::regex_search(text, of_launches))
+      CHECK((facts.count(key) == 1) != messages::exists(std::string(key) + ".given"));
+  }
+  CHECK(forms > 20);
+}
+
 TEST_CASE("the catalogue is the TOML that its files say", "[messages]") {
   std::size_t size = 0;
   for (const char* name : {"messages.toml", "author/messages.toml", "course/messages.toml"}) {

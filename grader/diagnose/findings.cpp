@@ -216,7 +216,7 @@ Diagnosis say(const std::string& id, const std::string& variant,
   };
   d.headline = sentence(key + ".headline");
   const std::string next = (messages::exists(key + ".next") ? key : id) + ".next";
-  d.next_step = NextStep(sentence(next), next);
+  d.next_step = NextStep(sentence(next), next, gaps);
   return d;
 }
 
@@ -415,6 +415,7 @@ std::string variant_outside(const Finding& finding, const Run* run, ElementType 
 std::string variant_of_copy(const Finding& finding) {
   if (!finding.other) return "end";
   if (finding.cause == FindingCause::earlier_phase) return "engine.before";
+  if (finding.cause == FindingCause::short_phase) return "engine.short";
   if (finding.other->actor == Actor::engine) return "engine";
   if (finding.cause == FindingCause::refilled_place) return "again";
   return finding.cause == FindingCause::unpublished_copy ? "others" : "";

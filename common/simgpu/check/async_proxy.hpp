@@ -33,6 +33,7 @@ struct MBarrier {
   Arrivals arriving;                         ///< to the open phase
   Arrivals ended;                            ///< to the last one that has ended
   std::uint64_t announced = 0, brought = 0;  ///< bytes, in the open phase
+  std::uint64_t announced_before = 0;        ///< in the last one that has ended
   std::uint32_t expect_pc = UINT32_MAX, copy_pc = UINT32_MAX, init_pc = UINT32_MAX;
   unsigned init_thread = 0;
   std::uint32_t init_time = 0;

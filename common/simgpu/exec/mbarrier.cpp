@@ -52,7 +52,8 @@ void end_phase(BlockRun& run, MBarrier& b) {
   b.ended = b.arriving;
   b.arriving = {};
   b.ended_remote = std::exchange(b.arriving_remote, {});
-  b.announced = b.brought = 0;
+  b.announced_before = std::exchange(b.announced, 0);
+  b.brought = 0;
   ++run.proxy.events;
   bound_times(run);
 }

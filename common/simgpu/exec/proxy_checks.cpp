@@ -29,6 +29,12 @@ std::string object_text(const Access& a) {
   return a.object + "+" + std::to_string(a.offset);
 }
 
+/// Nothing has come to the open phase yet, and no bytes are announced for it: the copy belongs to the phase before,
+/// which ended without its bytes.
+bool ended_too_early(const check::MBarrier& b) {
+  return b.phase > 0 && b.announced == 0 && b.pending == b.expected;
+}
+
 /// " (the last wait there that was let through, at gemm.cu:31, was for parity 1; ...)": who waited for the
 /// phase before, and so not for the copy. Empty if nobody did.
 std::string wait_before(const Program& p, const check::MBarrier& b) {
@@ -36,7 +42,11 @@ std::string wait_before(const Program& p, const check::MBarrier& b) {
   const std::uint32_t parity = b.phase & 1u;
   return " (the last wait there that was let through, at " + line_text(p, b.passed_pc) +
          ", was for parity " + std::to_string(parity ^ 1u) +
-         (b.phase == 0 ? ", which counts as ended at a new barrier" : ", the phase before") +
+         (b.phase == 0 ? ", which counts as ended at a new barrier"
+          : ended_too_early(b)
+              ? ", a phase that ended as soon as the " + std::to_string(b.announced_before) +
+                    " bytes announced for it had come"
+              : ", the phase before") +
          "; the copy ends the phase of parity " + std::to_string(parity) + ")";
 }
 
@@ -84,7 +94,9 @@ void report_bulk_conflict(BlockRun& run, const Warp& w, unsigned lane, const Op&
       else if (b != run.proxy.barriers.end() && type == AccessType::load) {
         const std::string wait = wait_before(p, b->second);
         f.detail += wait;
-        if (!wait.empty() && b->second.phase > 0) f.cause = FindingCause::earlier_phase;
+        if (!wait.empty() && b->second.phase > 0)
+          f.cause =
+              ended_too_early(b->second) ? FindingCause::short_phase : FindingCause::earlier_phase;
       }
     }
     return f;

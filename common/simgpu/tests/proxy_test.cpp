@@ -538,6 +538,18 @@ TEST_CASE("bulk copies: mistakes are found", "[proxy][tma][finding]") {
                   "which counts as ended at a new barrier; the copy ends the phase of parity 0)") !=
         std::string::npos);
   }
+  SECTION("no bytes announced: the phase ends before the tile has come") {
+    const LaunchReport r = copy_once(copy_text(2, 1024, "0"), square());
+    INFO(to_text(r.findings));
+    unsigned named = 0;
+    for (const Finding& f : of_kind(r, FindingKind::async_not_waited)) {
+      if (f.cause != FindingCause::short_phase) continue;
+      ++named;
+      CHECK(f.detail.find("a phase that ended as soon as the 0 bytes announced for it had come") !=
+            std::string::npos);
+    }
+    CHECK(named == 1);
+  }
   SECTION("no fence behind the initialisation") {
     const LaunchReport r = copy_once(copy_text(2, 1024, "1024", ""), square());
     CHECK(of_kind(r, FindingKind::proxy_fence_missing).size() == 1);

@@ -558,6 +558,15 @@ void show_leaving(const simgpu::Finding& finding, const std::string& name, std::
     return;
   const std::int64_t elements =
       static_cast<std::int64_t>(finding.at.object_bytes) / width_of(finding.at, evidence.type);
+  // The second element of a thread lies as far away as if the number of threads were in the step twice.
+  const auto count = std::int64_t{threads.x} * threads.y * threads.z;
+  if (list.size() == 1 && count > 1 && element - list.front().first == count * count) {
+    d.next_step = messages::text("OOB.squared.next", {{"first", list.front().first},
+                                                      {"reached", element},
+                                                      {"step", count * count},
+                                                      {"threads", count}});
+    return;
+  }
   if (const auto firsts = firsts_of(warp);
       !firsts.empty() &&
       ask_of_numbering(evidence, threads, firsts, static_cast<std::int64_t>(first_thread),

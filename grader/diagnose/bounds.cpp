@@ -119,6 +119,21 @@ std::int64_t pairs_of_tiles(const Tile& tile, std::int64_t elements) {
   return 0;
 }
 
+/// A read from a place of the ring in front of all that have been filled.
+void ask_of_empty_place(const simgpu::Finding& finding, std::int64_t places, Diagnosis& d) {
+  const Access& at = finding.at;
+  if (finding.kind != simgpu::FindingKind::uninitialised_read || places < 2 || at.offset < 0 ||
+      finding.written.empty())
+    return;
+  const std::int64_t size = static_cast<std::int64_t>(at.object_bytes) / places,
+                     place = at.offset / size,
+                     first = static_cast<std::int64_t>(finding.written.front().begin) / size;
+  if (first <= place) return;
+  d.next_step = messages::text(
+      "UNINIT.empty_place.next",
+      {{"place", place}, {"first", first}, {"places", places}, {"last", places - 1}});
+}
+
 /// Whether one thread reads in shared memory what another one writes.
 bool one_reads(const simgpu::Finding& finding) {
   return finding.kind == simgpu::FindingKind::shared_race && finding.other &&
@@ -161,10 +176,10 @@ void ask_of_turns(const simgpu::Finding& finding, const Tile& tile, const Run* r
 void ask_of_ring(const simgpu::Finding& finding, const Tile& tile, std::int64_t width,
                  Diagnosis& d) {
   const Access& at = finding.at;
-  if (!one_reads(finding) || at.offset < 0) return;
   const std::int64_t elements = static_cast<std::int64_t>(at.object_bytes) / width,
                      pairs = pairs_of_tiles(tile, elements);
-  if (pairs == 0) return;
+  ask_of_empty_place(finding, pairs, d);
+  if (!one_reads(finding) || at.offset < 0 || pairs == 0) return;
   const std::vector<messages::Gap> gaps = {{"name", short_name(at.object)},
                                            {"places", pairs},
                                            {"place", at.offset / width / (elements / pairs)}};
@@ -218,7 +233,8 @@ void add_place_in_ring(const simgpu::Finding& finding, const Tile& tile, const R
                                            {"place", place}, {"places", places}};
   d.details.push_back(messages::text(places > 1 ? "detail.ring" : "detail.tiles", gaps));
   if (finding.kind == simgpu::FindingKind::out_of_bounds && at.type == simgpu::AccessType::load)
-    d.next_step = messages::text("OOB.tile.next", gaps);
+    d.next_step = NextStep::of("OOB.tile.next", gaps);
+  ask_of_empty_place(finding, places, d);
   ask_of_column(at, a ? "A" : "B", width, d);
   if (one_reads(finding) && places > 1 && at.actor != Actor::wgmma &&
       finding.other->actor != Actor::wgmma)

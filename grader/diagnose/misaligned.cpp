@@ -24,11 +24,13 @@ bool as_if_dense(const Matrix& m, std::int64_t index, std::int64_t count) {
 
 /// The first lane of a warp that is not aligned tells what the index is made of: where only lane 4 and
 /// its likes are, lane / 4 counts single elements. Threads are numbered by x alone.
-void name_lane(const simgpu::Access& at, std::int64_t rest, Misaligned& result) {
+void name_lane(const simgpu::Access& at, std::int64_t rest, std::int64_t count,
+               Misaligned& result) {
   const std::uint32_t lane = at.thread.x % 32, warp = at.thread.x / 32;
-  if (at.thread.y == 0 && at.thread.z == 0 && lane == 0 && warp > 0) {
-    result.variant = "warp";
+  if (at.thread.y == 0 && at.thread.z == 0 && lane == 0) {
+    if (warp > 0) result.variant = "warp";
     result.gaps.push_back({"warp", warp});
+    if (count > 2 && rest == count - 1) result.variant = "early";
   }
   if (at.thread.y != 0 || at.thread.z != 0 || !std::has_single_bit(lane)) return;
   result.variant = "lane";
@@ -71,7 +73,7 @@ Misaligned misaligned(const simgpu::Access& at, const Matrix* matrix, const std:
     result.variant = in_bytes ? "bytes" : "element";
     result.gaps.push_back({"offset", at.offset});
     result.gaps.push_back({"index", index});
-    name_lane(at, in_bytes ? at.offset % bytes : index % count, result);
+    name_lane(at, in_bytes ? at.offset % bytes : index % count, in_bytes ? 0 : count, result);
     if (in_bytes && result.variant == "lane") result.variant = "lane_bytes";
     if (in_bytes && result.variant == "warp") result.variant = "warp_bytes";
     return result;

@@ -118,11 +118,16 @@ bool ask_of_place_behind(const Evidence& evidence, const simgpu::Access& at,
   if (!own.empty() && std::none_of(own.begin(), own.end(), same)) return false;
   // A counter of places has run past the last one only after some k-tiles. A list of what the thread accesses
   // inside will do where nothing can be run.
-  if ((own.empty() || evidence.run_probe) && !stays_inside_at_first(evidence)) return false;
-  d.next_step = messages::text("OOB.place.next", {{"within", element % size},
-                                                  {"place", element / size},
-                                                  {"places", places},
-                                                  {"last", places - 1}});
+  const std::vector<messages::Gap> gaps = {{"within", element % size},
+                                           {"place", element / size},
+                                           {"places", places},
+                                           {"last", places - 1}};
+  if ((own.empty() || evidence.run_probe) && !stays_inside_at_first(evidence)) {
+    if (own.empty() || element / size != places) return false;
+    d.next_step = messages::text("OOB.place.first.next", gaps);
+    return true;
+  }
+  d.next_step = messages::text("OOB.place.next", gaps);
   return true;
 }
 

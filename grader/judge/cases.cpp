@@ -203,10 +203,11 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
     // at a time must ask for the leading dimension, and not for the width.
     list.push_back({{bm, bn, 2 * bk}, 3, 5, 7, false});
   }
-  // Wider and taller than any block of threads; not so narrow that a square grid were far too large.
+  // Wider and taller than any block of threads; not so narrow that a square grid were far too large. Who launches once
+  // for each row of blocks must find the next ones by the leading dimensions.
   if (has("wide")) {
     add(300, 1037, 2).one_type = true;
-    add(1037, 300, 2).one_type = true;
+    list.push_back({{1037, 300, 2}, 3, 5, 7, false, true});
   }
   if (has("odd_k")) add(bm, 2 * bn, 2 * bk - 1);
   // Long enough to show a sum that is cut off wherever 8 terms are added, even if eight blocks share

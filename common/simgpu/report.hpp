@@ -77,6 +77,7 @@ enum class FindingCause : std::uint8_t {
   missing_grid_wait,  ///< global_race: with the kernel before, which lets this one begin early
   lanes_in_step,      ///< shared_race: volatile between the lanes of a warp
   earlier_phase,  ///< async_not_waited: of the mbarrier, the phase before the copy's was waited for
+  few_arrivals,   ///< deadlock: some have arrived at an mbarrier, and not all that it expects
   short_phase,    ///< async_not_waited: that phase was told of fewer bytes than its copies bring
 };
 

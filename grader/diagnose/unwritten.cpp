@@ -429,6 +429,39 @@ std::optional<Diagnosis> blocks_apart(const Partial& partial, const Tile& t) {
   return thread_blocks_apart(partial, t);
 }
 
+/// The thread's number is multiplied by the size of a block, and not the block's: threads lie so far apart, and blocks
+/// beside each other. Along x, y or both.
+std::optional<Diagnosis> threads_apart(const Partial& partial) {
+  const auto single = [](const Case* c) { return c->run.launches.size() == 1; };
+  if (!std::all_of(partial.begin(), partial.end(), single)) return std::nullopt;
+  const auto left_out = [](const Case& c, int place, bool x) {
+    const simgpu::LaunchReport& launch = c.run.launches.front();
+    return static_cast<unsigned>(place) % (x ? launch.block.x : launch.block.y) >=
+           (x ? launch.grid.x : launch.grid.y);
+  };
+  for (const auto& [along_x, along_y] : {std::pair{true, true}, {true, false}, {false, true}}) {
+    const auto missing = [&, x = along_x, y = along_y](const Case& c, int i, int j) {
+      return (x && left_out(c, j, true)) || (y && left_out(c, i, false));
+    };
+    // Two rounds of threads, at least, and more than one block: else it may as well be the last ones that are missing.
+    const bool x = along_x;
+    const bool shown = std::any_of(partial.begin(), partial.end(), [x](const Case* c) {
+      const simgpu::LaunchReport& launch = c->run.launches.front();
+      const unsigned step = x ? launch.block.x : launch.block.y;
+      return (x ? launch.grid.x : launch.grid.y) > 1 &&
+             static_cast<unsigned>(x ? c->n : c->m) > step;
+    });
+    if (!shown || !untouched_where(partial, missing)) continue;
+    const simgpu::LaunchReport& launch = partial.front()->run.launches.front();
+    return say("UNWRITTEN", "threads_apart",
+               {{"what", x ? "columns" : "rows"},
+                {"letter", x ? "x" : "y"},
+                {"step", x ? launch.block.x : launch.block.y},
+                {"count", x ? launch.grid.x : launch.grid.y}});
+  }
+  return std::nullopt;
+}
+
 /// Of every `count` rows, or columns, as many as a thread has, only the first `first` were stored.
 struct FirstOnes {
   bool rows = false;
@@ -653,6 +686,7 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
     d = warps_missing(partial, evidence.tile);
   if (!d) d = inner_missing(partial, evidence.tile);
   if (!d) d = blocks_apart(partial, evidence.tile);
+  if (!d) d = threads_apart(partial);
   if (!d)
     if (auto far = blocks_far_apart(evidence)) return far;
   if (!d) d = part_missing(evidence, partial);

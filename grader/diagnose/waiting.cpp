@@ -34,7 +34,7 @@ void name_flag(const simgpu::Finding& finding, Diagnosis& d) {
 bool is_open_phase(simgpu::FindingCause cause) {
   using Cause = simgpu::FindingCause;
   return cause == Cause::open_phase || cause == Cause::extra_arrivals ||
-         cause == Cause::other_bytes;
+         cause == Cause::other_bytes || cause == Cause::few_arrivals;
 }
 
 void add_others_waiting(const simgpu::Finding& finding, const simgpu::LaunchReport* launch,
@@ -46,6 +46,8 @@ void add_others_waiting(const simgpu::Finding& finding, const simgpu::LaunchRepo
     if (other.kind != finding.kind) continue;
     if (other.cause == simgpu::FindingCause::extra_arrivals)
       d.next_step = messages::text("DEADLOCK.lanes.next");
+    if (other.cause == simgpu::FindingCause::few_arrivals)
+      d.next_step = messages::text("DEADLOCK.few.next");
     if (other.cause == simgpu::FindingCause::other_bytes)
       d.next_step = messages::text("DEADLOCK.bytes.next");
     if (&other != &finding && told++ < kMostTold)

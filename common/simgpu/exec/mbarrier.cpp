@@ -573,9 +573,10 @@ bool report_mbarrier_deadlock(BlockRun& run) {
     add_finding(
         run, FindingKind::deadlock, o.parked->pc, b.transactions != 0 ? b.expect_pc : UINT32_MAX,
         shared_access(run, *o.warp, lane, o.parked->pc, o.parked->barrier), std::nullopt, text,
-        b.at_once > b.expected                  ? FindingCause::extra_arrivals
-        : b.pending == 0 && b.transactions != 0 ? FindingCause::other_bytes
-                                                : FindingCause::open_phase);
+        b.at_once > b.expected                     ? FindingCause::extra_arrivals
+        : b.pending == 0 && b.transactions != 0    ? FindingCause::other_bytes
+        : b.pending != 0 && b.pending < b.expected ? FindingCause::few_arrivals
+                                                   : FindingCause::open_phase);
   }
   return !all.empty();
 }

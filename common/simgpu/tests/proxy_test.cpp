@@ -523,6 +523,16 @@ TEST_CASE("bulk copies: mistakes are found", "[proxy][tma][finding]") {
     }
     CHECK(to_text(copy_once(copy_text(2, 1024, "1024"), square(), {-4, -1}).findings) == "");
   }
+  SECTION("fewer arrive than the barrier was set up for") {
+    std::string text = copy_text(2, 1024, "1024");
+    const std::string init = "mbarrier.init.shared::cta.b64 [%r2], 1;";
+    text.replace(text.find(init), init.size(), "mbarrier.init.shared::cta.b64 [%r2], 2;");
+    const LaunchReport r = copy_once(text, square());
+    REQUIRE(of_kind(r, FindingKind::deadlock).size() == 1);
+    CHECK(of_kind(r, FindingKind::deadlock)[0].detail.find("1 of 2 arrivals have come") !=
+          std::string::npos);
+    CHECK(of_kind(r, FindingKind::deadlock)[0].cause == FindingCause::few_arrivals);
+  }
   SECTION("too few bytes announced") {
     CHECK(of_kind(copy_once(copy_text(2, 1024, "512"), square()), FindingKind::deadlock).size() ==
           1);

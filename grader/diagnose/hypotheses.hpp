@@ -222,6 +222,17 @@ void ask_of_other_matrix(const Run& run, const simgpu::Finding& finding, Diagnos
 /// thread's part, or tiles inside C.
 bool is_telling_part(const Evidence& evidence, const Cases& cases);
 
+/// In a whole tile every thread stores as many elements, and fewer than it should: "" otherwise.
+std::string too_few_stores(const Evidence& evidence);
+
+/// Whole rows of a tile are missing, from `first` on, and several blocks share it: one of them stores too little. Or "".
+std::string shares_missing(const Evidence& evidence, const Case& c, int first);
+
+/// The first warps of a block store to C and the later ones do not, though its whole tile lies in C: what should
+/// begin anew with each warp may count the threads of the block instead. Else "". (In a block of several rows
+/// threadIdx.x begins anew as well, and need not reach the next warp.)
+std::string later_warps_missing(const Evidence& evidence);
+
 /// How many blocks share each tile of C, in the launch of `kernel`, if it has more than one for each, all in
 /// one row; else 0.
 unsigned blocks_per_tile(const Evidence& evidence, const Run& run, const std::string& kernel);

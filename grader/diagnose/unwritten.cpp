@@ -194,6 +194,15 @@ Diagnosis nothing_written(const Evidence& evidence, const Cases& cases) {
   return d;
 }
 
+/// What to ask about cuts like these. `whole`: they fall on whole tiles of a block; `thread`: what a thread has.
+std::string hint_of(const std::vector<std::pair<int, int>>& cuts, bool whole, int thread,
+                    std::optional<bool> enough, const Tile& t) {
+  if (whole && enough == false) return "UNWRITTEN.hint.grid";
+  if (one_short(cuts)) return "UNWRITTEN.hint.one";
+  if (falls_on(cuts, thread) || falls_on_fragments(cuts, t)) return "UNWRITTEN.hint.guard";
+  return enough == true ? "UNWRITTEN.hint.covered" : "UNWRITTEN.hint.bound";
+}
+
 /// The last rows, the last columns or both are missing, in every case.
 std::optional<Diagnosis> ends_missing(const Partial& partial, const Tile& t) {
   // (where it was cut, extent), over all cases that were cut: a single shape may fit by chance.
@@ -215,12 +224,7 @@ std::optional<Diagnosis> ends_missing(const Partial& partial, const Tile& t) {
         missing == 1 ? "the last " + name : fmt::format("the last {} {}s", missing, name);
     place += (place.empty() ? "" : " and ") + where;
     said += (said.empty() ? "" : " and ") + (whole ? "the last, partial tile " + name : rest);
-    if (hint.empty())
-      hint = whole && enough == false                              ? "UNWRITTEN.hint.grid"
-             : one_short(all)                                      ? "UNWRITTEN.hint.one"
-             : falls_on(all, thread) || falls_on_fragments(all, t) ? "UNWRITTEN.hint.guard"
-             : enough == true                                      ? "UNWRITTEN.hint.covered"
-                                                                   : "UNWRITTEN.hint.bound";
+    if (hint.empty()) hint = hint_of(all, whole, thread, enough, t);
   };
   const Cut cut = *cut_of(c);
   const bool both = cut.row < c.m && cut.col < c.n;
@@ -520,31 +524,6 @@ Diagnosis places_missing(const Partial& partial, const Tile& t) {
   return say("UNWRITTEN", "some", gaps);
 }
 
-/// In a whole tile every thread stores as many elements, and fewer than it should: "" otherwise.
-std::string too_few_stores(const Evidence& evidence) {
-  const auto [rows, cols] = tile_of_c(evidence.operation, evidence.tile);
-  const Tile& t = evidence.tile;
-  if (rows < 1 || cols < 1) return "";
-  const auto whole =
-      probe_case(evidence, {2 * t.bm, 2 * std::max(1, t.bn), 2 * std::max(1, t.bk), 0, 0, 0}, 51);
-  if (!whole || whole->run.launches.size() != 1) return "";
-  const simgpu::LaunchReport& launch = whole->run.launches.front();
-  if (!(launch.grid == simgpu::Dim3{2, 2, 1})) return "";
-  const int threads = static_cast<int>(launch.block.x * launch.block.y * launch.block.z);
-  const int elements = rows * cols;
-  int stored = 0;
-  for (int i = 0; i < rows; ++i)
-    for (int j = 0; j < cols; ++j) stored += !is_untouched(*whole, i, j);
-  if (stored == 0 || stored == elements || elements % threads != 0 || stored % threads != 0)
-    return "";
-  return messages::text("UNWRITTEN.passes.next", {{"threads", threads},
-                                                  {"stored", stored},
-                                                  {"elements", elements},
-                                                  {"tile", fmt::format("{} x {}", rows, cols)},
-                                                  {"each", stored / threads},
-                                                  {"needed", elements / threads}});
-}
-
 }  // namespace
 
 bool is_telling_part(const Evidence& evidence, const Cases& cases) {
@@ -555,69 +534,6 @@ bool is_telling_part(const Evidence& evidence, const Cases& cases) {
 }
 
 namespace {
-
-/// Whole rows of a tile are missing, and several blocks share it: one of them stores too little. Or "".
-std::string shares_missing(const Evidence& evidence, const Case& c) {
-  const auto [rows, cols] = tile_of_c(evidence.operation, evidence.tile);
-  const std::string kernel = c.run.launches.empty() ? "" : c.run.launches.back().kernel;
-  const unsigned splits = blocks_per_tile(evidence, c.run, kernel);
-  const auto row_missing = [&](int i) {
-    for (int j = 0; j < c.n; ++j)
-      if (c.state_at(i, j) != State::untouched) return false;
-    return true;
-  };
-  const int first = first_untouched(c).first;
-  if (splits == 0 || cols < 1 || !row_missing(first)) return "";
-  const auto at = static_cast<unsigned>(first % rows), of_rows = static_cast<unsigned>(rows);
-  return messages::text("UNWRITTEN.shares.next", {{"splits", splits},
-                                                  {"rows", rows},
-                                                  {"row", at},
-                                                  {"rank", at * splits / of_rows},
-                                                  {"each", (of_rows + splits - 1) / splits}});
-}
-
-}  // namespace
-
-namespace {
-
-/// "warp 3 stores", "warps 0 and 1 store", "warps 2 to 7 store".
-std::string warps_store(unsigned first, unsigned last) {
-  if (first == last) return fmt::format("warp {} stores", first);
-  return fmt::format("warps {} {} {} store", first, last == first + 1 ? "and" : "to", last);
-}
-
-/// The first warps of a block store to C and the later ones do not, though its whole tile lies in C: what should
-/// begin anew with each warp may count the threads of the block instead. Else "". (In a block of several rows
-/// threadIdx.x begins anew as well, and need not reach the next warp.)
-std::string later_warps_missing(const Evidence& evidence) {
-  const auto [rows, cols] = tile_of_c(evidence.operation, evidence.tile);
-  if (rows < 1 || cols < 1 || !evidence.follow) return "";
-  const Tile& t = evidence.tile;
-  const auto whole =
-      probe_case(evidence, {2 * t.bm, 2 * std::max(1, t.bn), 2 * std::max(1, t.bk), 0, 0, 0}, 51);
-  if (!whole || whole->run.launches.size() != 1) return "";
-  const simgpu::LaunchReport& launch = whole->run.launches.front();
-  if (launch.block.y * launch.block.z != 1) return "";
-  const unsigned warps = (launch.block.x + 31) / 32;
-  const auto stores = [&](unsigned warp) {
-    const auto seen = evidence.follow(whole->run, {{0, 0, 0}, warp});
-    if (!seen) return true;
-    const auto to_c = [](const simgpu::AccessSample& s) {
-      return s.type == simgpu::AccessType::store && s.object == "C" && s.mask != 0;
-    };
-    return std::any_of(seen->launches.begin(), seen->launches.end(), [&](const auto& l) {
-      return std::any_of(l.samples.begin(), l.samples.end(), to_c);
-    });
-  };
-  unsigned storing = 0;
-  while (storing < warps && stores(storing)) ++storing;
-  if (storing == 0 || storing >= warps) return "";
-  for (unsigned warp = storing; warp < warps; ++warp)
-    if (stores(warp)) return "";
-  return messages::text("UNWRITTEN.warps.next", {{"stores", warps_store(0, storing - 1)},
-                                                 {"rest", warps_store(storing, warps - 1)},
-                                                 {"thread", storing * 32}});
-}
 
 /// With enough blocks the ones behind the first may be seen to store as well, but too far away.
 std::optional<Diagnosis> blocks_far_apart(const Evidence& evidence) {
@@ -654,7 +570,7 @@ Diagnosis part_missing(const Evidence& evidence, const Partial& partial) {
     d.next_step = messages::text("UNWRITTEN.copy.next", {{"part", part}});
   // Where a thread has one element there is no tile of its own, and no loop over one.
   if (product && evidence.tile.tm <= 1 && evidence.tile.tn <= 1) {
-    d.next_step = shares_missing(evidence, c);
+    d.next_step = shares_missing(evidence, c, row);
     if (d.next_step.empty()) d.next_step = too_few_stores(evidence);
     if (d.next_step.empty())
       d.next_step = messages::text("UNWRITTEN.single.next", {{"place", element("C", row, col)}});

@@ -2,7 +2,8 @@
 //
 // mma.sync: PTX ISA 9.7.15.5, "Matrix multiply-accumulate operation using mma instruction", the
 // figures "Matrix fragments for mma.mMnNkK". All shapes with M = 16 or 8 and N = 8 follow one rule.
-// With g = lane / 4, t = lane % 4 and p elements in a register (4 of 8 bits, 2 of 16 bits, else 1):
+// With g = lane / 4, t = lane % 4 and p elements in a register (32 of 1 bit, 8 of 4 bits, 4 of 8 bits, 2 of
+// 16 bits, else 1):
 //   A, M = 16   register r, part q: row g + 8 * (r % 2), column t * p + q + 4 * p * (r / 2)
 //   A, M = 8    register r, part q: row g,               column t * p + q + 4 * p * r
 //   B           register r, part q: row t * p + q + 4 * p * r, column g
@@ -27,7 +28,7 @@ struct Place {
   unsigned row = 0, column = 0;
 };
 
-/// `element` of `lane` in a fragment of mma.sync. `bits` of an element of A or B: 8, 16, 32 or 64;
+/// `element` of `lane` in a fragment of mma.sync. `bits` of an element of A or B: 1, 4, 8, 16, 32 or 64;
 /// `rows` of A: 8 or 16.
 constexpr Place mma_place(Matrix matrix, unsigned rows, unsigned bits, unsigned lane,
                           unsigned element) {
@@ -64,7 +65,8 @@ constexpr unsigned registers_of_c(unsigned rows, unsigned bits) {
 /// Op::z of an mma.
 inline constexpr std::uint8_t kMmaHalfC = 1, kMmaHalfD = 2;  ///< C, D hold f16
 inline constexpr std::uint8_t kMmaSatFinite = 4;             ///< .satfinite
-/// A, B are u8 rather than s8, e5m2 rather than e4m3.
+/// A, B are u8 rather than s8, u4 rather than s4, e5m2 rather than e4m3. Of bits, kMmaSecondA: .xor
+/// rather than .and.
 inline constexpr std::uint8_t kMmaSecondA = 8, kMmaSecondB = 16;
 
 }  // namespace simgpu::exec

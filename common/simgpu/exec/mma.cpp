@@ -15,7 +15,8 @@
 //                     every order gives the same bits.
 //   f64               A chain of fused multiply-adds over k that begins with C: this is what
 //                     hardware does, bit for bit.
-//   s8, u8            Exact; the sum with C wraps around, or clamps with .satfinite.
+//   s8, u8, s4, u4    Exact; the sum with C wraps around, or clamps with .satfinite.
+//   b1                The bits that .and or .xor leaves, counted (.popc) and added to C, which wraps around.
 // NaN results are the canonical 0x7fffffff (0x7fff), except in FP64.
 #include "common/simgpu/exec/mma.hpp"
 
@@ -47,11 +48,9 @@ MatrixTypes types_of(const ptx::Instruction& ins) {
   if (m.type3 == PT::none) return {m.type, PT::f16, PT::f16, m.type2};
   return {m.type, m.type2, m.type3, m.type4};
 }
-bool is_float8(PT t) {
-  return t == PT::e4m3 || t == PT::e5m2;
-}
-bool is_byte(PT t) {
-  return t == PT::s8 || t == PT::u8;
+/// A and B may be of two types: the first one of the two, which stands for both in kProducts.
+PT kind_of(PT t) {
+  return t == PT::u8 ? PT::s8 : t == PT::u4 ? PT::s4 : t == PT::e5m2 ? PT::e4m3 : t;
 }
 
 }  // namespace
@@ -70,6 +69,11 @@ std::string tensor_type(const ptx::Instruction& ins) {
     case PT::e4m3:
     case PT::e5m2:
       return "f8";
+    case PT::b1:
+      return "b1";
+    case PT::s4:
+    case PT::u4:
+      return t.a == PT::u4 && t.b == PT::u4 ? "u4" : "s4";
     default:
       return t.a == PT::u8 && t.b == PT::u8 ? "u8" : "s8";
   }
@@ -132,6 +136,8 @@ constexpr Extents k16[] = {{16, 8, 8}, {16, 8, 16}}, kTf32[] = {{16, 8, 4}, {16,
 constexpr Extents kF64[] = {{8, 8, 4}, {16, 8, 4}, {16, 8, 8}, {16, 8, 16}};
 constexpr Extents kFloat8[] = {{16, 8, 16}, {16, 8, 32}};
 constexpr Extents kByte[] = {{8, 8, 16}, {16, 8, 16}, {16, 8, 32}};
+constexpr Extents kFour[] = {{8, 8, 32}, {16, 8, 32}, {16, 8, 64}}, kWmmaFour[] = {{8, 8, 32}};
+constexpr Extents kBit[] = {{8, 8, 128}, {16, 8, 128}, {16, 8, 256}}, kWmmaBit[] = {{8, 8, 128}};
 
 /// A format of A and B, the shapes that mma and wmma.mma have for it, the type of C and D.
 struct Product {
@@ -146,16 +152,17 @@ constexpr Product kProducts[] = {
     {PT::bf16, MmaFormat::bf16, 16, k16, kWide, PT::f32},
     {PT::tf32, MmaFormat::tf32, 32, kTf32, kWmmaTf32, PT::f32},
     {PT::f64, MmaFormat::f64, 64, kF64, kWmmaF64, PT::f64},
-    {PT::s8, MmaFormat::s8, 8, kByte, kWide, PT::s32},   // and u8
-    {PT::e4m3, MmaFormat::f8, 8, kFloat8, {}, PT::f32},  // and e5m2, f16
+    {PT::s8, MmaFormat::s8, 8, kByte, kWide, PT::s32},      // and u8
+    {PT::e4m3, MmaFormat::f8, 8, kFloat8, {}, PT::f32},     // and e5m2, f16
+    {PT::s4, MmaFormat::s4, 4, kFour, kWmmaFour, PT::s32},  // and u4
+    {PT::b1, MmaFormat::b1, 1, kBit, kWmmaBit, PT::s32},
 };
 
 /// nullptr: there is no such shape or combination of types.
 const Product* product_of(const ptx::Instruction& ins, const MatrixTypes& t) {
-  const bool wmma = ins.op == Opcode::wmma_mma, bytes = is_byte(t.a) && is_byte(t.b);
-  const bool floats8 = is_float8(t.a) && is_float8(t.b);
-  if (bytes || floats8 ? wmma && t.a != t.b : t.a != t.b) return nullptr;
-  const PT of = bytes ? PT::s8 : floats8 ? PT::e4m3 : t.a;
+  const bool wmma = ins.op == Opcode::wmma_mma;
+  const PT of = kind_of(t.a);
+  if (wmma ? t.a != t.b : of != kind_of(t.b)) return nullptr;
   const auto row = std::find_if(std::begin(kProducts), std::end(kProducts),
                                 [&](const Product& p) { return p.type == of; });
   if (row == std::end(kProducts)) return nullptr;
@@ -182,15 +189,20 @@ void FunctionDecoder::multiply_matrices(const Ins& ins) {
   if (product == nullptr)
     fail("'" + text +
          "' is a shape or a combination of types that the simulated GPU does not have");
-  if (!wmma && (!mod.row_a || mod.row_b)) fail(text + " must be .row.col");
+  const bool bits = product->format == MmaFormat::b1, whole_bytes = product->bits >= 8;
+  if (!(wmma && whole_bytes) && (!mod.row_a || mod.row_b)) fail(text + " must be .row.col");
+  if (mod.popc != bits || (mod.combine == ptx::BoolOp::none) == bits ||
+      mod.combine == ptx::BoolOp::or_)
+    fail(text + (bits ? " needs .and.popc or .xor.popc" : ": .popc is for single bits"));
   if (mod.rounding != ptx::Rounding::none && mod.rounding != ptx::Rounding::rn)
     fail(text + " with another rounding than .rn is not supported by the simulated GPU");
-  if (mod.sat && product->format != MmaFormat::s8 && !(wmma && t.d == PT::f16))
+  const bool clamps = product->format == MmaFormat::s8 || product->format == MmaFormat::s4;
+  if (mod.sat && !clamps && !(wmma && t.d == PT::f16))
     fail(text + " has no .satfinite form on the simulated GPU");
 
   const Tiling tiles = tiling(mod.m, mod.n);
   const unsigned rows = tiles.rows, count = tiles.down * tiles.across;
-  // k is 4, 8, 16 or 32.
+  // k is a power of two, 4 to 256.
   const Handler handler = handlers().mma[static_cast<std::size_t>(product->format)][rows == 16]
                                         [static_cast<unsigned>(std::countr_zero(mod.k)) - 2];
   const unsigned bytes = product->format == MmaFormat::f64 ? 8 : 4;
@@ -208,14 +220,15 @@ void FunctionDecoder::multiply_matrices(const Ins& ins) {
   std::vector<Ref>& list =
       p_.lists.emplace_back(fragment(at(ins, 0), c_registers(t.d), bytes, true));
   for (const auto& part : {c, a, b}) list.insert(list.end(), part.begin(), part.end());
+  const bool second_a = t.a != kind_of(t.a) || mod.combine == ptx::BoolOp::xor_;
+  const bool second_b = t.b != kind_of(t.b);
   Op& o = emit(handler);
   o.list = list.data();
   o.x = static_cast<std::uint8_t>(tiles.down);
   o.y = static_cast<std::uint8_t>(tiles.across);
   o.z = static_cast<std::uint8_t>((t.c == PT::f16 ? kMmaHalfC : 0) |
                                   (t.d == PT::f16 ? kMmaHalfD : 0) | (mod.sat ? kMmaSatFinite : 0) |
-                                  (t.a == PT::u8 || t.a == PT::e5m2 ? kMmaSecondA : 0) |
-                                  (t.b == PT::u8 || t.b == PT::e5m2 ? kMmaSecondB : 0));
+                                  (second_a ? kMmaSecondA : 0) | (second_b ? kMmaSecondB : 0));
   p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::tensor;
 }
 

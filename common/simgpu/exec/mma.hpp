@@ -7,8 +7,8 @@
 
 namespace simgpu::exec {
 
-/// Key of Counts::tensor_ops for an mma or wmma.mma: the type of A and B ("s8" also when only one
-/// of them is signed), with ".f16" behind "f16" if the accumulators are FP16.
+/// Key of Counts::tensor_ops for an mma or wmma.mma: the type of A and B ("s8" and "s4" also when
+/// only one of them is signed), with ".f16" behind "f16" if the accumulators are FP16.
 std::string tensor_type(const ptx::Instruction& ins);
 
 /// 2 * m * n * k.

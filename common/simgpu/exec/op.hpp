@@ -86,7 +86,7 @@ constexpr bool is_floating(Ty t) {
 
 /// What the elements of A and B are in a matrix multiply-add of a warp (see fragments.hpp).
 /// f8: e4m3 or e5m2.
-enum class MmaFormat : std::uint8_t { f16, bf16, tf32, f64, s8, f8, count_ };
+enum class MmaFormat : std::uint8_t { f16, bf16, tf32, f64, s8, f8, s4, b1, count_ };
 
 struct HandlerTable {
   Handler alu[static_cast<std::size_t>(Alu::count_)][static_cast<std::size_t>(Ty::count_)];
@@ -105,7 +105,7 @@ struct HandlerTable {
   Handler global[2][2][3];
   Handler stretch;  ///< Op::imm: the address of its Stretch
   /// mma and wmma.mma: [format][rows of a tile: 8, 16][log2 of k, less 2]. Null: no such tile.
-  Handler mma[static_cast<std::size_t>(MmaFormat::count_)][2][4];
+  Handler mma[static_cast<std::size_t>(MmaFormat::count_)][2][7];
 };
 
 /// Compiled for the vectors of the machine that builds (Makefile).

@@ -216,7 +216,8 @@ struct WmmaPlan {
     unsigned first, count;  ///< elements that lie together
   };
   unsigned element_bytes = 4;
-  unsigned used = 0;  ///< registers; f16 fragments may have more
+  unsigned packed = 1;  ///< elements of s4, u4 or b1 in a word: one element of the plan
+  unsigned used = 0;    ///< registers; f16 fragments may have more
   std::vector<Element> places;
   std::vector<Access> accesses;
   bool by_matrices = false, transposed = false;  ///< from shared memory: as ldmatrix

@@ -38,6 +38,11 @@ namespace {
 WmmaPlan make_plan(Matrix matrix, unsigned m, unsigned n, unsigned k, unsigned bytes,
                    bool by_rows) {
   WmmaPlan plan;
+  if (bytes == 0) {  // what is smaller than a byte moves in words of 32 bits
+    plan.packed = k / 4;
+    k = 4;
+    bytes = 4;
+  }
   plan.element_bytes = bytes;
   const unsigned bits = 8 * bytes;
   const Tiling tiles = tiling(m, n);
@@ -89,7 +94,7 @@ std::uint64_t address_of_element(const WmmaPlan& plan, const std::uint64_t* base
                                  unsigned element, unsigned place_lane) {
   const WmmaPlan::Element& e = plan.places[element];
   return base[lane] + static_cast<std::uint64_t>(offset) +
-         (std::uint64_t{e.major[place_lane]} * stride[lane] + e.minor[place_lane]) *
+         (std::uint64_t{e.major[place_lane]} * (stride[lane] / plan.packed) + e.minor[place_lane]) *
              plan.element_bytes;
 }
 
@@ -309,13 +314,19 @@ bool has_fragment(const ptx::Modifiers& mod, Matrix matrix) {
     return mod.m == m && mod.n == n && mod.k == k;
   };
   const bool wide = is(16, 16, 16) || is(32, 8, 16) || is(8, 32, 16);
+  const bool along = mod.row_a == (matrix == Matrix::a);  // rows of A, columns of B
   switch (mod.type) {
     case PT::f16:
       return wide;
     case PT::f64:
       return is(8, 8, 4);
     case PT::s32:
-      return matrix == Matrix::c && wide;
+      return matrix == Matrix::c && (wide || is(8, 8, 32) || is(8, 8, 128));
+    case PT::s4:
+    case PT::u4:
+      return matrix != Matrix::c && along && is(8, 8, 32);
+    case PT::b1:
+      return matrix != Matrix::c && along && is(8, 8, 128);
     case PT::f32:
       return matrix == Matrix::c && (wide || is(16, 16, 8));
     case PT::bf16:

@@ -2,7 +2,8 @@
 //
 // The names and meanings of CUDA's header, in a text of our own. Shapes and types of compute
 // capability 8.0: half, __nv_bfloat16, signed and unsigned char with 16x16x16, 32x8x16 and 8x32x16,
-// precision::tf32 with 16x16x8, double with 8x8x4. What x[i] of a lane stands for in the matrix is
+// precision::tf32 with 16x16x8, double with 8x8x4, experimental::precision::s4 and u4 with 8x8x32, b1 with
+// 8x8x128. What x[i] of a lane stands for in the matrix is
 // unspecified, in CUDA too; only operations on all elements alike make sense.
 #pragma once
 #pragma GCC system_header
@@ -175,6 +176,75 @@ __SIMGPU_C(8, 8, 4, double, "f64", double, "d", 2, 2)
 __SIMGPU_MMAS(8, 8, 4, double, "f64.f64.f64.f64", double, double, "d", 2, double, double, "d", 2,
               double, "d", 1, 1)
 
+// ---- 4-bit integers and single bits: memory and x hold 8, or 32, of them in a word
+namespace experimental {
+namespace precision {
+struct s4;
+struct u4;
+struct b1;
+}  // namespace precision
+enum bmmaBitOp { bmmaBitOpXOR = 1, bmmaBitOpAND = 2 };
+enum bmmaAccumulateOp { bmmaAccumulateOpPOPC = 1 };
+}  // namespace experimental
+
+#define __SIMGPU_PACKED(Letter, Use, k, T, Stored, Layout, Name)                                 \
+  template <>                                                                                    \
+  struct fragment<Use, 8, 8, k, experimental::precision::T, Layout> {                            \
+    typedef experimental::precision::T element_type;                                             \
+    typedef Stored storage_element_type;                                                         \
+    enum { num_elements = k / 4, num_storage_elements = 1 };                                     \
+    Stored x[1];                                                                                 \
+  };                                                                                             \
+  __SIMGPU_DEVICE void load_matrix_sync(                                                         \
+      fragment<Use, 8, 8, k, experimental::precision::T, Layout>& f, const void* p,              \
+      unsigned ldm) {                                                                            \
+    asm volatile("wmma.load." Letter ".sync.aligned." Name ".m8n8k" #k "." #T " {%0}, [%1], %2;" \
+                 : "=r"(f.x[0])                                                                  \
+                 : "l"(p), "r"(ldm)                                                              \
+                 : "memory");                                                                    \
+  }
+#define __SIMGPU_PACKED_MMA(Op, Finite, k, T)                                                 \
+  asm volatile("wmma.mma" Op ".sync.aligned.row.col.m8n8k" #k ".s32." #T "." #T ".s32" Finite \
+               " {%0, %1}, {%2}, {%3}, {%4, %5};"                                             \
+               : "=r"(to[0]), "=r"(to[1])                                                     \
+               : "r"(a.x[0]), "r"(b.x[0]), "r"(c.x[0]), "r"(c.x[1]))
+// `first` and `second` are the instructions that `choice` decides between.
+#define __SIMGPU_PACKED_PRODUCT(Name, k, T, choice, first, second, ...)            \
+  __SIMGPU_DEVICE void Name(                                                       \
+      fragment<accumulator, 8, 8, k, int>& d,                                      \
+      const fragment<matrix_a, 8, 8, k, experimental::precision::T, row_major>& a, \
+      const fragment<matrix_b, 8, 8, k, experimental::precision::T, col_major>& b, \
+      const fragment<accumulator, 8, 8, k, int>& c, __VA_ARGS__) {                 \
+    int to[2];                                                                     \
+    if (choice)                                                                    \
+      first;                                                                       \
+    else                                                                           \
+      second;                                                                      \
+    d.x[0] = to[0];                                                                \
+    d.x[1] = to[1];                                                                \
+  }
+#define __SIMGPU_FOUR_BITS(T, Stored)                                                          \
+  __SIMGPU_PACKED("a", matrix_a, 32, T, Stored, row_major, "row")                              \
+  __SIMGPU_PACKED("b", matrix_b, 32, T, Stored, col_major, "col")                              \
+  __SIMGPU_PACKED_PRODUCT(mma_sync, 32, T, satf, __SIMGPU_PACKED_MMA("", ".satfinite", 32, T), \
+                          __SIMGPU_PACKED_MMA("", "", 32, T), bool satf = false)
+
+__SIMGPU_C(8, 8, 32, int, "s32", int, "r", 2, 2)
+__SIMGPU_FOUR_BITS(s4, int)
+__SIMGPU_FOUR_BITS(u4, unsigned)
+__SIMGPU_C(8, 8, 128, int, "s32", int, "r", 2, 2)
+__SIMGPU_PACKED("a", matrix_a, 128, b1, unsigned, row_major, "row")
+__SIMGPU_PACKED("b", matrix_b, 128, b1, unsigned, col_major, "col")
+__SIMGPU_PACKED_PRODUCT(bmma_sync, 128, b1, op == experimental::bmmaBitOpAND,
+                        __SIMGPU_PACKED_MMA(".and.popc", "", 128, b1),
+                        __SIMGPU_PACKED_MMA(".xor.popc", "", 128, b1),
+                        experimental::bmmaBitOp op = experimental::bmmaBitOpXOR,
+                        experimental::bmmaAccumulateOp = experimental::bmmaAccumulateOpPOPC)
+
+#undef __SIMGPU_FOUR_BITS
+#undef __SIMGPU_PACKED_PRODUCT
+#undef __SIMGPU_PACKED_MMA
+#undef __SIMGPU_PACKED
 #undef __SIMGPU_SHAPE
 #undef __SIMGPU_MMAS
 #undef __SIMGPU_MMA
@@ -198,10 +268,16 @@ __SIMGPU_MMAS(8, 8, 4, double, "f64.f64.f64.f64", double, double, "d", 2, double
 template <typename Use, int m, int n, int k, typename T, typename Layout, typename V>
 __SIMGPU_DEVICE void fill_fragment(fragment<Use, m, n, k, T, Layout>& f, const V& value) {
   typedef typename fragment<Use, m, n, k, T, Layout>::storage_element_type Stored;
-  const Stored v = static_cast<Stored>(value);
+  constexpr int all = fragment<Use, m, n, k, T, Layout>::num_elements;
+  constexpr int stored = fragment<Use, m, n, k, T, Layout>::num_storage_elements;
+  Stored v = static_cast<Stored>(value);
+  if constexpr (all != stored) {  // packed: the bits of one element, as often as a word holds them
+    constexpr unsigned bits = 32u * stored / all;
+    v = static_cast<Stored>((static_cast<unsigned>(v) & ((1u << bits) - 1)) *
+                            (~0u / ((1u << bits) - 1)));
+  }
 #pragma unroll
-  for (int i = 0; i < static_cast<int>(fragment<Use, m, n, k, T, Layout>::num_elements); ++i)
-    f.x[i] = v;
+  for (int i = 0; i < stored; ++i) f.x[i] = v;
 }
 
 /// A float rounded to tf32's 10 fraction bits, ties away from zero. Without it tensor cores cut

@@ -43,9 +43,12 @@ enum class Type : std::uint8_t {
   e5m2,
   e4m3x2,
   e5m2x2,
+  s4,
+  u4,
+  b1,
 };
 
-/// Size in bytes of one element of `type` (pred and none: 0).
+/// Size in bytes of one element of `type`; 0 of pred, none and what is smaller than a byte.
 constexpr unsigned size_of(Type type) {
   switch (type) {
     case Type::b8:
@@ -77,7 +80,7 @@ constexpr unsigned size_of(Type type) {
       return 8;
     case Type::b128:
       return 16;
-    default:  // pred, none
+    default:  // pred, none, s4, u4, b1
       return 0;
   }
 }
@@ -129,6 +132,7 @@ struct Modifiers {
   bool aligned = true;  ///< false: barrier.sync without .aligned (lanes may arrive apart)
   char fragment = 0;    ///< wmma.load.{a,b,c}, wmma.store.d: which matrix
   bool row_a = true, row_b = false;  ///< mma/wmma layouts
+  bool popc = false;                 ///< mma/wmma of single bits: .and.popc, .xor.popc
   std::string_view text;  ///< the whole opcode as written, e.g. "ld.global.v4.f32" (for messages)
 };
 

@@ -86,6 +86,7 @@ enum Family : Families {
   kTile = 1ull << 41,
   kRead = 1ull << 42,
   kMulticast = 1ull << 43,
+  kPopc = 1ull << 44,
 };
 
 /// A modifier's name, and what it sets; nothing: the engine reads it off Modifiers::text, or need not
@@ -229,6 +230,7 @@ constexpr ModifierName kModifiers[] = {
     {"tile", kTile},
     {"read", kRead},
     {"multicast::cluster", kMulticast},
+    {"popc", kPopc, put<&Modifiers::popc, true>},
 };
 
 // ---- opcodes

@@ -202,6 +202,7 @@ void Parser::parse_registers(Function& function, Body& body) {
     fail_at(peek().line, "vector registers are not supported", true);
   const Type type = expect_type();
   if (type == Type::b128) fail_at(peek().line, "128-bit registers are not supported", true);
+  if (type != Type::pred && size_of(type) == 0) fail("a register cannot have this type");
   do {
     const Token name = expect_identifier("a register name");
     // Each register of a range keeps a copy of its name.

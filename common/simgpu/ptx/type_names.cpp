@@ -7,7 +7,7 @@
 namespace simgpu::ptx {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Type>, 25> kTypeNames{{
+constexpr std::array<std::pair<std::string_view, Type>, 28> kTypeNames{{
     {"pred", Type::pred},     {"b8", Type::b8},     {"b16", Type::b16},
     {"b32", Type::b32},       {"b64", Type::b64},   {"b128", Type::b128},
     {"u8", Type::u8},         {"u16", Type::u16},   {"u32", Type::u32},
@@ -16,7 +16,8 @@ constexpr std::array<std::pair<std::string_view, Type>, 25> kTypeNames{{
     {"f16x2", Type::f16x2},   {"bf16", Type::bf16}, {"bf16x2", Type::bf16x2},
     {"tf32", Type::tf32},     {"f32", Type::f32},   {"f64", Type::f64},
     {"e4m3", Type::e4m3},     {"e5m2", Type::e5m2}, {"e4m3x2", Type::e4m3x2},
-    {"e5m2x2", Type::e5m2x2},
+    {"e5m2x2", Type::e5m2x2}, {"s4", Type::s4},     {"u4", Type::u4},
+    {"b1", Type::b1},
 }};
 
 struct Special32 {

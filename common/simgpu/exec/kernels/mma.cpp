@@ -158,10 +158,47 @@ void mma(Warp& w, const Op& op) {
   }
 }
 
+/// Of single bits: the words of a row of A and of a column of B are combined as they lie in registers.
+template <unsigned kRows, unsigned kK>
+void mma_bits(Warp& w, const Op& op) {
+  meet_aligned(w);
+  if (w.mask != kFullMask) report_part_of_warp(w, op);
+  constexpr unsigned kDown = kRows / 8, kAlong = kK / 128, kSums = registers_of_c(kRows, 32);
+  const Ref *d_refs = op.list, *c_refs = d_refs + kSums, *a_refs = c_refs + kSums,
+            *b_refs = a_refs + kDown * kAlong;
+  const bool exclusive = (op.z & kMmaSecondA) != 0;
+  const std::uint32_t gain = w.run->launch->options.tensor_gain;
+  alignas(64) std::uint32_t d[kSums][kLanes];
+  for (unsigned r = 0; r < kSums; ++r) {
+    const std::uint32_t* c = lanes<std::uint32_t>(w, c_refs[r]);
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      const Place at = mma_place(Matrix::c, kRows, 1, lane, r);
+      std::uint32_t sum = 0;
+      for (unsigned k = 0; k < kAlong; ++k) {
+        const std::uint32_t* row =
+            lanes<std::uint32_t>(w, a_refs[at.row / 8 + kDown * k]) + 4 * (at.row % 8);
+        const std::uint32_t* column = lanes<std::uint32_t>(w, b_refs[k]) + 4 * at.column;
+        for (unsigned i = 0; i < 4; ++i)
+          sum += static_cast<std::uint32_t>(
+              std::popcount(exclusive ? row[i] ^ column[i] : row[i] & column[i]));
+      }
+      d[r][lane] = c[lane] + gain * sum;
+    }
+  }
+  for (unsigned r = 0; r < kSums; ++r) put(w, w.mask, d_refs[r], d[r]);
+}
+
+template <unsigned kRows, unsigned kK>
+void set(HandlerTable& t, MmaFormat format, Handler handler) {
+  t.mma[static_cast<std::size_t>(format)][kRows == 16][std::bit_width(kK) - 3] = handler;
+}
 template <class Format, unsigned kRows, unsigned kK>
 void set_mma(HandlerTable& t, MmaFormat format) {
-  constexpr unsigned log2_k = kK == 4 ? 0 : kK == 8 ? 1 : kK == 16 ? 2 : 3;
-  t.mma[static_cast<std::size_t>(format)][kRows == 16][log2_k] = mma<Format, kRows, kK>;
+  set<kRows, kK>(t, format, mma<Format, kRows, kK>);
+}
+template <unsigned kRows, unsigned kK>
+void set_bits(HandlerTable& t) {
+  set<kRows, kK>(t, MmaFormat::b1, mma_bits<kRows, kK>);
 }
 template <class Format>
 void set_sixteen(HandlerTable& t, MmaFormat format) {
@@ -184,6 +221,12 @@ void fill_mma(HandlerTable& t) {
   set_mma<Int8, 16, 32>(t, MmaFormat::s8);
   set_mma<Int8, 16, 16>(t, MmaFormat::s8);
   set_mma<Int8, 8, 16>(t, MmaFormat::s8);
+  set_mma<Int4, 16, 64>(t, MmaFormat::s4);
+  set_mma<Int4, 16, 32>(t, MmaFormat::s4);
+  set_mma<Int4, 8, 32>(t, MmaFormat::s4);
+  set_bits<16, 256>(t);
+  set_bits<16, 128>(t);
+  set_bits<8, 128>(t);
   set_mma<Float8, 16, 32>(t, MmaFormat::f8);
   set_mma<Float8, 16, 16>(t, MmaFormat::f8);
 }

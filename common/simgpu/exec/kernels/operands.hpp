@@ -68,6 +68,19 @@ struct Int8 {
     for (unsigned i = 0; i < 16; ++i) to[i] = (std::int32_t{v[i]} ^ flip) - flip;
   }
 };
+struct Int4 {
+  static constexpr unsigned kBits = 4, kWidth = 32;
+  using Dense = std::int32_t;
+  /// The lower half of a byte comes first.
+  SIMGPU_INLINE static void row(const std::byte* from, unsigned g, bool is_unsigned, Dense* to) {
+    const std::uint8_t* v = reinterpret_cast<const std::uint8_t*>(from) + 16 * g;
+    const std::int32_t flip = is_unsigned ? 0 : 8;
+    for (unsigned i = 0; i < 16; ++i) {
+      to[2 * i] = (std::int32_t{v[i]} & 15 ^ flip) - flip;
+      to[2 * i + 1] = (std::int32_t{v[i]} >> 4 ^ flip) - flip;
+    }
+  }
+};
 
 struct Float8 {
   static constexpr unsigned kBits = 8, kWidth = 16;

@@ -284,6 +284,20 @@ int* p; cudaGetSymbolAddress((void**)&p, table); k<<<1, 1>>>(1, p); if (cudaDevi
 k<<<1, 1>>>(1, table); return cudaDeviceSynchronize() == cudaErrorIllegalAddress; }'
 fails "a variable of the device as an argument: which, and what to do" 1 "argument 2 of kernel 'k[^']*' is no address of the device: in host code, 'table' is a copy" simrun "$scratch/shadow.cu"
 fails "also in a copy" 1 "the source is not device memory, but the kind says so; in host code, 'table' is a copy" simrun "$scratch/shadow.cu" copy
+program inside '__constant__ char before[3];
+namespace of { struct Pair { int first; float second[4]; }; __device__ Pair pair; }
+__managed__ int shared[4];
+__global__ void k(float* p) { *p = 1; before[0]; }
+int main(int argc, char**) { int h[4]; k<<<1, 1>>>(reinterpret_cast<float*>(shared + 2)); if (cudaDeviceSynchronize()) return 2;
+if (argc == 2) return cudaMemcpy(&of::pair.second, h, 16, cudaMemcpyHostToDevice); if (argc == 3) return cudaMemset(of::pair.second + 3, 0, 4);
+if (argc == 4) return cudaMemset(&of::pair + 1, 0, 4);
+k<<<1, 1>>>(&of::pair.second[1]); return cudaDeviceSynchronize() == cudaErrorIllegalAddress; }'
+fails "an address within one: where, and that it is a copy" 1 "argument 1 of kernel 'k[^']*' is no address of the device: the pointer is byte 8 of 'of::pair', which in host code is a copy" simrun "$scratch/inside.cu"
+fails "in a copy" 1 "the destination is not device memory, .* the pointer is byte 4 of 'of::pair'.*fourth argument is the offset" simrun "$scratch/inside.cu" copy
+fails "in a fill" 1 "cudaMemset returns cudaErrorInvalidValue .* the pointer is byte 16 of 'of::pair'" simrun "$scratch/inside.cu" fill it
+fails "behind its end: nothing of it" 1 "cudaMemset returns cudaErrorInvalidValue" simrun "$scratch/inside.cu" fill behind it
+cp "$scratch/.out" "$scratch/said"
+holds "and no word of the variable" bash -c '! grep "of::pair" '"$scratch/said"
 program follows '__global__ void k(int* p) { *p = 7; }
 int main() { int* p; cudaMalloc(&p, 16); k<<<1, 1>>>(p); cudaDeviceSynchronize(); return ADDRESS; }'
 sed 's/ADDRESS/p[2]/' "$scratch/follows.cu" >"$scratch/device_pointer.cu"
@@ -292,7 +306,8 @@ cp "$scratch/.out" "$scratch/said"
 says "after the report of the kernels" '1 launch, grid' cat "$scratch/said"
 sed 's/ADDRESS/*reinterpret_cast<volatile int*>(24)/' "$scratch/follows.cu" >"$scratch/no_pointer.cu"
 fails "any other fault: the plain fact" 139 'ends by a fault: it touches address 0x18' simrun "$scratch/no_pointer.cu"
-holds "and no word of device pointers" bash -c '! grep "memory of the device" '"$scratch/.out"
+cp "$scratch/.out" "$scratch/said"
+holds "and no word of device pointers" bash -c '! grep "memory of the device" '"$scratch/said"
 program early_read '#include <cuda/barrier>
 __global__ void k(const float* in, float* out) {
   __shared__ cuda::barrier<cuda::thread_scope_block> bar;

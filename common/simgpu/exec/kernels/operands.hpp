@@ -76,8 +76,8 @@ struct Int4 {
     const std::uint8_t* v = reinterpret_cast<const std::uint8_t*>(from) + 16 * g;
     const std::int32_t flip = is_unsigned ? 0 : 8;
     for (unsigned i = 0; i < 16; ++i) {
-      to[2 * i] = (std::int32_t{v[i]} & 15 ^ flip) - flip;
-      to[2 * i + 1] = (std::int32_t{v[i]} >> 4 ^ flip) - flip;
+      to[2 * i] = ((std::int32_t{v[i]} & 15) ^ flip) - flip;
+      to[2 * i + 1] = ((std::int32_t{v[i]} >> 4) ^ flip) - flip;
     }
   }
 };

@@ -75,15 +75,15 @@ void __cudaRegisterFunction(void** handle, const char* stub, char*, const char* 
   state.add_kernel(stub, reinterpret_cast<Handle*>(handle)->image, device_name);
 }
 
-void __cudaRegisterVar(void** handle, char* shadow, char*, const char* device_name, int, size_t,
-                       int, int) {
+void __cudaRegisterVar(void** handle, char* shadow, char*, const char* device_name, int,
+                       size_t bytes, int, int) {
   State& state = State::get();
   const std::lock_guard<std::recursive_mutex> lock(state.mutex);
   const ImageId image = reinterpret_cast<Handle*>(handle)->image;
   if (shadow >= __start_simgpu_managed && shadow < __stop_simgpu_managed)
-    state.add_managed(shadow, image, device_name);
+    state.add_managed(shadow, image, device_name, bytes);
   else
-    state.add_variable(shadow, image, device_name);
+    state.add_variable(shadow, image, device_name, bytes);
 }
 
 unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes,

@@ -2,8 +2,10 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 
 #include "common/simgpu/runtime/api/in_flight.hpp"
@@ -167,12 +169,13 @@ void State::add_kernel(const void* stub, ImageId image, const char* mangled) {
   kernels_[stub].name = {image, mangled};
 }
 
-void State::add_variable(const void* shadow, ImageId image, const char* mangled) {
-  variables_[shadow] = {image, mangled};
+void State::add_variable(const void* shadow, ImageId image, const char* mangled,
+                         std::size_t bytes) {
+  variables_[shadow] = {image, mangled, bytes};
 }
 
-void State::add_managed(void* shadow, ImageId image, const char* mangled) {
-  add_variable(shadow, image, mangled);
+void State::add_managed(void* shadow, ImageId image, const char* mangled, std::size_t bytes) {
+  add_variable(shadow, image, mangled, bytes);
   if (!map_variable(shadow)) return;
   managed_.push_back(shadow);
   mapped.to_host(backend(), shadow);
@@ -215,15 +218,25 @@ const RegisteredVariable* State::variable(const void* shadow) const {
 }
 
 std::string State::shadow_text(const void* pointer) const {
-  const RegisteredVariable* const of = variable(pointer);
-  if (of == nullptr || mapped.holds(pointer))
+  const auto next = variables_.upper_bound(pointer);
+  if (next == variables_.begin() || mapped.holds(pointer))
     return {};  // managed variables are the same on both sides
+  const auto& [shadow, of] = *std::prev(next);
+  const std::size_t offset = device_ptr(pointer) - device_ptr(shadow);
+  if (offset >= std::max<std::size_t>(of.bytes, 1)) return {};
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> name(
-      abi::__cxa_demangle(of->mangled.c_str(), nullptr, nullptr, &status), &std::free);
-  return "in host code, '" + (name != nullptr ? name.get() : of->mangled) +
-         "' is a copy of the device's variable that only the host has: cudaGetSymbolAddress says "
-         "where the variable is, cudaMemcpyToSymbol and cudaMemcpyFromSymbol copy it";
+      abi::__cxa_demangle(of.mangled.c_str(), nullptr, nullptr, &status), &std::free);
+  const std::string variable = name != nullptr ? name.get() : of.mangled,
+                    at = std::to_string(offset);
+  return (offset == 0 ? "in host code, '" + variable + "' is a copy"
+                      : "the pointer is byte " + at + " of '" + variable +
+                            "', which in host code is a copy") +
+         " of the device's variable that only the host has: cudaGetSymbolAddress says where the "
+         "variable is" +
+         (offset == 0 ? "" : " (add the offset)") +
+         ", cudaMemcpyToSymbol and cudaMemcpyFromSymbol copy it" +
+         (offset == 0 ? "" : " (their fourth argument is the offset)");
 }
 
 void State::note_shadows(const Registered& kernel, const std::vector<std::byte>& arguments) {

@@ -1,6 +1,7 @@
 // What the API functions share: the backend, the errors, the registered code.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -25,6 +26,7 @@ struct Registered {
 struct RegisteredVariable {
   ImageId image = 0;
   std::string mangled;
+  std::size_t bytes = 0;
 };
 
 /// Memory from cudaHostRegister.
@@ -76,9 +78,9 @@ class State {
 
   ImageId add_image(const char* ptx);
   void add_kernel(const void* stub, ImageId image, const char* mangled);
-  void add_variable(const void* shadow, ImageId image, const char* mangled);
+  void add_variable(const void* shadow, ImageId image, const char* mangled, std::size_t bytes);
   /// A __managed__ one: its place on the host gets the value that it begins with.
-  void add_managed(void* shadow, ImageId image, const char* mangled);
+  void add_managed(void* shadow, ImageId image, const char* mangled, std::size_t bytes);
   /// Tells the image's code whether the next launch is cooperative, which grid.sync() asks. Does
   /// nothing if the code has no grid.sync().
   void say_how_launched(ImageId image, bool cooperative);
@@ -89,7 +91,7 @@ class State {
   Registered* kernel(const char* call, const void* stub, cudaError_t& error,
                      cudaError_t if_none = cudaErrorInvalidDeviceFunction);
   const RegisteredVariable* variable(const void* shadow) const;
-  /// What to say of a pointer that is the host's copy of a variable of the device; "" if it is none.
+  /// What to say of a pointer to the host's copy of a variable of the device, or into it; "" if it is none.
   std::string shadow_text(const void* pointer) const;
   /// A launch is given such pointers: if kernels fail then, it is told why.
   void note_shadows(const Registered& kernel, const std::vector<std::byte>& arguments);
@@ -117,7 +119,7 @@ class State {
   };
   std::unordered_map<ImageId, Image> image_facts_;
   std::unordered_map<const void*, Registered> kernels_;
-  std::unordered_map<const void*, RegisteredVariable> variables_;
+  std::map<const void*, RegisteredVariable, std::less<>> variables_;
   std::vector<void*> managed_;  ///< of the variables
 };
 

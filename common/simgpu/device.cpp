@@ -648,6 +648,11 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
     run = execute(1, race);
   }
 
+  for (const auto& worker : workers) {
+    report.grid_control.lets_next_begin |= worker->grid_control.lets_next_begin;
+    report.grid_control.waits |= worker->grid_control.waits;
+    report.grid_control.waits_first |= worker->grid_control.waits_first;
+  }
   exec::Collected all = exec::collect(workers, program, impl_->memory.live().size(),
                                       options.count && options.sample_accesses);
   report.printf_output = std::move(all.printed);

@@ -40,11 +40,14 @@ struct Checks {
   static Checks none() { return {false, false, false, false, false}; }
 };
 
-/// The kernel before in the stream, where this one may begin before that one ends (programmatic dependent
+/// A kernel before in the stream that may still be running when this one begins (programmatic dependent
 /// launch).
 struct EarlierKernel {
-  std::string name;                 ///< "" = there is none
+  std::string name;
   std::vector<TouchedBytes> bytes;  ///< that it reads or writes, in order of their addresses
+  /// The kernel in between that ends without having waited for it, so that griddepcontrol.wait, which waits
+  /// for the kernel right before, does not wait for this one; "": it does.
+  std::string skipped_by;
 };
 
 /// A warp of a launch: its block's index in the grid, and its number in the block.
@@ -61,7 +64,7 @@ struct LaunchOptions {
   unsigned max_findings_per_kind = 8;
   bool note_touched = false;  ///< fill LaunchReport::touched (needs checks.race)
   Dim3 cluster{0, 0, 0};      ///< blocks of a cluster, each way; 0: as the kernel says
-  EarlierKernel earlier;
+  std::vector<EarlierKernel> earlier;
   bool sample_accesses = false;  ///< fill LaunchReport::samples (needs count)
   /// If set, samples are the first access of each instruction by this warp, not the worst of all.
   std::optional<WarpOf> sampled_warp;

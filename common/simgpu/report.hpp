@@ -282,6 +282,14 @@ struct TouchedBytes {
   bool written = false;
 };
 
+/// What a launch has done by griddepcontrol.
+struct GridControl {
+  bool lets_next_begin = false;  ///< a block has executed .launch_dependents
+  bool waits = false;            ///< one has executed .wait
+  /// One has, and nothing of it came to .launch_dependents without knowing of that.
+  bool waits_first = false;
+};
+
 struct LaunchReport {
   std::string kernel;  ///< demangled
   std::string mangled;
@@ -293,6 +301,7 @@ struct LaunchReport {
   std::vector<LineCounts> lines;      ///< sorted by file and line
   std::vector<BufferCounts> buffers;  ///< allocations touched, by address
   std::vector<TouchedBytes> touched;  ///< ranges read, by address, then ranges written
+  GridControl grid_control;
   std::vector<AccessSample> samples;  ///< sorted by file, line and place in the PTX; capped
   RegisterEstimate registers;
   std::string printf_output;  ///< capped

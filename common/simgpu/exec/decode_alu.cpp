@@ -452,7 +452,7 @@ bool FunctionDecoder::collective(const Ins& ins) {
   if (row == std::end(kCollectives)) return false;
   p_.instructions[code_.first_pc + current_index_].klass = row->klass;
   p_.uses_cluster |= ins.op == Opcode::cluster_arrive;
-  p_.lets_next_begin |= ins.op == Opcode::launch_control && ins.mod.text.starts_with("griddep");
+  p_.lets_next_begin |= ins.op == Opcode::launch_control;
   p_.uses_proxy |= ins.op == Opcode::bulk_commit || ins.op == Opcode::wgmma_fence ||
                    ins.op == Opcode::wgmma_commit || ins.op == Opcode::fence_proxy;
   const unsigned bytes = ins.mod.type == PT::none ? 4 : ptx::size_of(ins.mod.type);

@@ -275,6 +275,7 @@ void op_rank_of_address(Warp&, const Op&);
 void op_wgmma_fence(Warp&, const Op&);
 void op_set_registers(Warp&, const Op&);
 void op_grid_wait(Warp&, const Op&);
+void op_let_next_begin(Warp&, const Op&);
 void op_explicit_cluster(Warp&, const Op&);
 void op_map_changed(Warp&, const Op&);
 void op_map_acquire(Warp&, const Op&);

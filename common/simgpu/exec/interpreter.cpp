@@ -549,7 +549,7 @@ AccessMode access_mode(const BlockRun& run) {
   const Checks& checks = l.options.checks;
   const bool words = run.shadow.shift == 2;
   // What repeats another warp's access is only counted on the quick path, and could not be sampled.
-  const bool quick = !l.exact && !l.options.sampled_warp && l.options.earlier.name.empty();
+  const bool quick = !l.exact && !l.options.sampled_warp && l.options.earlier.empty();
   return {.quick = quick,
           .checked = checks.race || checks.init,
           .race = checks.race,
@@ -598,6 +598,7 @@ void start_block(BlockRun& run) {
   }
   run.marked_shared.marks.clear();
   run.grid_waits.fill(0);
+  run.grid_control = {.waits_first = true};
   run.map_fences.clear();
   run.marked_local.marks.clear();
   run.mode = access_mode(run);

@@ -212,9 +212,10 @@ struct BlockRun {
   std::uint64_t shared_start = memory::kSharedBase;
   check::ClusterTimes known;       ///< of the others
   std::uint32_t fenced_inits = 0;  ///< the time of the last fence.mbarrier_init
-  /// By warp: the time of its last griddepcontrol.wait; 0 = none yet. Asked for only where there is an
-  /// earlier kernel.
+  /// By warp: the time of its last griddepcontrol.wait; 0 = none yet.
   std::array<std::uint32_t, check::kMaxWarps> grid_waits{};
+  /// `waits_first`: no warp has let the next kernel begin without knowing of a wait.
+  GridControl grid_control;
   MapFences map_fences;
   std::vector<VisitOfPeer> visits;  ///< by rank * kMaxWarps + warp
   bool done = false, moved = false;
@@ -246,6 +247,7 @@ struct Worker {
   /// By number of an origin: what this load brought from memory that nobody had written was used.
   std::array<bool, kMostOrigins + 1> used_unwritten{};
   std::vector<MoveTally> moves;  ///< by Op::slot of cp.async and ldmatrix
+  GridControl grid_control;      ///< of the blocks that have ended
   /// Of the allocations that this worker's blocks use, by live index. Not in exact mode.
   std::vector<std::unique_ptr<check::GlobalShadow>> global_shadows;
 };

@@ -253,7 +253,7 @@ void check_global_access(BlockRun& run, const Warp& w, unsigned lane, const Op& 
   LaunchRun& l = *run.launch;
   memory::Allocation::LaunchState& s = a.launch;
   const auto granule = l.program->global_granule;
-  if (!l.options.earlier.name.empty())
+  if (!l.options.earlier.empty())
     check_before_wait(run,
                       {op.pc, w.index, lane, type, MemorySpace::global, bytes, a.base + offset});
   if (!l.exact) {

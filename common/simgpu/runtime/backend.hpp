@@ -71,7 +71,8 @@ class Backend {
   /// Whether launches are to note what they read and write, and what the last one did.
   virtual void note_touched(bool wanted) { (void)wanted; }
   virtual std::vector<TouchedBytes> touched() { return {}; }
-  /// The next launch may begin before this kernel has ended.
+  virtual GridControl grid_control() { return {}; }  ///< of the last launch
+  /// The next launch may begin before this kernel has ended. Once for each.
   virtual void begins_early(EarlierKernel earlier) { (void)earlier; }
   /// Waits for everything launched. An error here is sticky: the device is lost.
   virtual cudaError_t synchronize() = 0;

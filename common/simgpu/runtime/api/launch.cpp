@@ -107,9 +107,9 @@ cudaError_t launch(State& state, const void* function, dim3 grid, dim3 block, vo
   if (const cudaError_t failed = state.mapped.to_device(state.backend(), bytes))
     return state.fail(call, failed);
   StreamOrder& order = StreamOrder::get();
-  EarlierKernel earlier = order.take_running(stream);
-  if (attributes.begins_early && !earlier.name.empty())
-    state.backend().begins_early(std::move(earlier));
+  StreamOrder::Running earlier = order.take_running(stream);
+  if (!attributes.begins_early) earlier.clear();
+  for (const EarlierKernel& kernel_before : earlier) state.backend().begins_early(kernel_before);
   const bool lets_next_begin = info.lets_next_begin && state.backend().takes_findings();
   const bool needs_touched = order.matters() || lets_next_begin;
   state.backend().note_touched(needs_touched);
@@ -126,7 +126,9 @@ cudaError_t launch(State& state, const void* function, dim3 grid, dim3 block, vo
     std::vector<simgpu::TouchedBytes> touched;
     if (needs_touched) touched = state.backend().touched();
     order.work(state.backend(), stream, "kernel '" + info.name + "'", touched);
-    if (lets_next_begin) order.lets_next_begin(stream, {info.name, std::move(touched)});
+    if (lets_next_begin || !earlier.empty())
+      order.keep_running(stream, std::move(earlier), {info.name, std::move(touched), ""},
+                         state.backend().grid_control());
   }
   return state.done(call, launched);
 }

@@ -105,9 +105,28 @@ void StreamOrder::compare(Backend& backend, const Work& work, const Clock& known
   }
 }
 
-EarlierKernel StreamOrder::take_running(cudaStream_t stream) {
+StreamOrder::Running StreamOrder::take_running(cudaStream_t stream) {
   auto found = running_.extract(number_of(stream));
-  return found.empty() ? EarlierKernel{} : std::move(found.mapped());
+  return found.empty() ? Running{} : std::move(found.mapped());
+}
+
+// griddepcontrol.wait waits for the ends of the kernels right before, and makes what they wrote visible (PTX ISA,
+// CUDA Programming Guide). A kernel that executes it ends after all that it waits for; one that does not may end,
+// and let the next begin, while those still run.
+void StreamOrder::keep_running(cudaStream_t stream, Running before, EarlierKernel kernel,
+                               const GridControl& did) {
+  Running left;
+  for (EarlierKernel& earlier : before) {
+    const bool waited_for = did.waits && earlier.skipped_by.empty();
+    // By a wait it is over when this kernel ends, but not yet when the next one may begin.
+    if (waited_for && (did.waits_first || !did.lets_next_begin)) continue;
+    if (!waited_for && earlier.skipped_by.empty()) earlier.skipped_by = kernel.name;
+    left.push_back(std::move(earlier));
+  }
+  if (did.lets_next_begin) left.push_back(std::move(kernel));
+  constexpr std::size_t kMost = 16;  // a program whose kernels never wait
+  if (left.size() > kMost) left.erase(left.begin());
+  if (!left.empty()) running_[number_of(stream)] = std::move(left);
 }
 
 void StreamOrder::record(cudaEvent_t event, cudaStream_t stream) {

@@ -31,12 +31,14 @@ class StreamOrder {
   /// byte, an allocation is named.
   void work(Backend& backend, cudaStream_t stream, const std::string& what,
             const std::vector<TouchedBytes>& bytes);
-  /// This kernel lets the next one in its stream begin before its own end.
-  void lets_next_begin(cudaStream_t stream, EarlierKernel kernel) {
-    running_[number_of(stream)] = std::move(kernel);
-  }
-  /// The kernel of which that is so, if nothing has come to the stream since. Whatever comes now, comes behind it.
-  EarlierKernel take_running(cudaStream_t stream);
+  /// Kernels of the stream that may still be running when one begins that need not wait for their ends.
+  using Running = std::vector<EarlierKernel>;
+  /// `kernel` came to its stream when `before` may have been running, and did this by griddepcontrol.
+  void keep_running(cudaStream_t stream, Running before, EarlierKernel kernel,
+                    const GridControl& did);
+  /// Those that are left, if nothing but kernels has come to the stream since. Whatever else comes now, comes
+  /// behind them.
+  Running take_running(cudaStream_t stream);
   void record(cudaEvent_t event, cudaStream_t stream);
   void wait(cudaStream_t stream, cudaEvent_t event);
   void forget(cudaEvent_t event) { events_.erase(event); }
@@ -75,7 +77,7 @@ class StreamOrder {
   std::map<std::uint64_t, std::string> last_;  ///< work, by stream
   std::map<cudaEvent_t, Clock> events_;
   std::vector<Work> under_way_;
-  std::map<std::uint64_t, EarlierKernel> running_;  ///< by stream
+  std::map<std::uint64_t, Running> running_;  ///< by stream
   std::set<std::string> told_;
 };
 

@@ -168,6 +168,7 @@ class LocalBackend final : public Backend {
           device_.launch(module, kernel.mangled, grid, block, shared_bytes, args, options);
       output_ += report.printf_output;
       touched_ = std::move(report.touched);
+      grid_control_ = report.grid_control;
       put_causes_first(report.findings);
       show_new(report.findings);
       fault_ = static_cast<cudaError_t>(fault_of(report));
@@ -179,9 +180,12 @@ class LocalBackend final : public Backend {
     });
   }
 
-  void begins_early(EarlierKernel earlier) override { options_.earlier = std::move(earlier); }
+  void begins_early(EarlierKernel earlier) override {
+    options_.earlier.push_back(std::move(earlier));
+  }
   void note_touched(bool wanted) override { options_.note_touched = wanted; }
   std::vector<TouchedBytes> touched() override { return std::exchange(touched_, {}); }
+  GridControl grid_control() override { return std::exchange(grid_control_, {}); }
 
   cudaError_t synchronize() override {
     flush_output();
@@ -463,6 +467,7 @@ class LocalBackend final : public Backend {
   std::string why_;                    ///< reason of the last failure
   std::string output_;                 ///< of kernels, not yet written
   std::vector<TouchedBytes> touched_;  ///< by the last launch
+  GridControl grid_control_;           ///< the same
   std::vector<LaunchReport> reports_;  ///< ReportStyle::json
   ProgramReport totals_;               ///< the other styles
   std::set<std::string> told_, seen_;

@@ -102,8 +102,15 @@ class DeviceProgram {
       case Kind::touched:
         answer.data = separate::as_they_are(backend_->touched());
         break;
+      case Kind::grid_control: {
+        const GridControl control = backend_->grid_control();
+        answer.value[0] = (control.lets_next_begin ? 1u : 0u) | (control.waits ? 2u : 0u) |
+                          (control.waits_first ? 4u : 0u);
+        break;
+      }
       case Kind::begins_early:
-        backend_->begins_early({std::move(request.name), separate::touched_of(request.data)});
+        backend_->begins_early(
+            {std::move(request.name), separate::touched_of(request.data), std::move(request.why)});
         break;
       case Kind::synchronize:
         answer.code = backend_->synchronize();

@@ -41,6 +41,7 @@ enum class Kind : std::uint16_t {
   note_finding,
   note_touched,
   touched,
+  grid_control,
   begins_early,
   finish,
   answer,

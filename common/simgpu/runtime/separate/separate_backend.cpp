@@ -131,11 +131,16 @@ class SeparateBackend final : public Backend {
   void begins_early(EarlierKernel earlier) override {
     Request request;
     request.name = std::move(earlier.name);
+    request.why = std::move(earlier.skipped_by);
     request.data = separate::as_they_are(earlier.bytes);
     ask(Kind::begins_early, std::move(request));
   }
   std::vector<TouchedBytes> touched() override {
     return separate::touched_of(ask(Kind::touched, {}).data);
+  }
+  GridControl grid_control() override {
+    const std::uint64_t bits = ask(Kind::grid_control, {}).value[0];
+    return {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0};
   }
   cudaError_t synchronize() override { return code(ask(Kind::synchronize, {})); }
   cudaError_t reset() override { return code(ask(Kind::reset, {})); }

@@ -655,6 +655,10 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   }
   exec::Collected all = exec::collect(workers, program, impl_->memory.live().size(),
                                       options.count && options.sample_accesses);
+  for (const auto& worker : workers)
+    all.findings.drop_by_other([&](const Finding& f, std::uint32_t other) {
+      return f.cause == FindingCause::missing_fence && worker->order.raisers.contains(other);
+    });
   report.printf_output = std::move(all.printed);
   report.completed = !run->stop && !run->over_budget;
   if (over_budget) {  // which blocks ran is chance

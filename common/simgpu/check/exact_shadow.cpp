@@ -21,6 +21,18 @@ void BlockOrder::relies_on(std::uint64_t address, const Actor& by) {
   relied_[address] = {launch_->time, by.warp, by.lanes, by.clocks->now()};
 }
 
+void BlockOrder::awaits(std::uint64_t address) {
+  if (launch_->awaited.size() < kMaxVariables) launch_->awaited.insert(address);
+  if (const auto store = launch_->stores.find(address); store != launch_->stores.end())
+    launch_->raisers.insert(store->second);
+}
+
+void BlockOrder::stores(std::uint64_t address, std::uint32_t pc) {
+  if (launch_->awaited.contains(address)) launch_->raisers.insert(pc);
+  if (launch_->stores.size() < kMaxVariables || launch_->stores.contains(address))
+    launch_->stores[address] = pc;
+}
+
 bool BlockOrder::lacks_fence(const AccessRecord& other, std::uint64_t written, unsigned me,
                              const WarpClock& clock) const {
   return std::any_of(relied_.begin(), relied_.end(), [&](const auto& on) {

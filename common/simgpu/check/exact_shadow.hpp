@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "common/simgpu/check/cluster_times.hpp"
@@ -59,6 +60,12 @@ class BlockOrder {
     /// Releases that may still be looked at to find an order through other blocks: many races take long.
     std::size_t patience = std::size_t{1} << 26;
     std::unordered_map<std::uint64_t, Variable> variables;  ///< by address
+    /// What a loop has waited for, and the last volatile store to each variable, by address.
+    std::unordered_set<std::uint64_t> awaited;
+    std::unordered_map<std::uint64_t, std::uint32_t> stores;
+    /// Volatile stores to what a loop waits for. What one of these writes elsewhere is not guarded by a flag
+    /// either: it is the next element of the same structure, such as a tree whose threads follow parents.
+    std::unordered_set<std::uint32_t> raisers;
   };
 
   void start_block(std::uint64_t block, Launch& launch) {
@@ -100,6 +107,9 @@ class BlockOrder {
   /// `by` has waited for a variable, or changed it by an atomic: what it reads behind that relies on the order in
   /// which others have written.
   void relies_on(std::uint64_t address, const Actor& by);
+  /// A loop waits for the variable; the volatile store at `pc` changes it.
+  void awaits(std::uint64_t address);
+  void stores(std::uint64_t address, std::uint32_t pc);
   /// `other`'s block has changed such a variable after it wrote, and thread `me` relies on it: a fence between the
   /// two is missing, unless the accesses are ordered().
   bool lacks_fence(const AccessRecord& other, std::uint64_t written, unsigned me,

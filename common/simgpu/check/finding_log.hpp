@@ -42,6 +42,12 @@ class FindingLog {
     std::erase_if(entries_,
                   [&](const auto& e) { return which(e.second.finding, std::get<1>(e.first)); });
   }
+  /// The same by the instruction of the other party.
+  template <class Which>
+  void drop_by_other(Which which) {
+    std::erase_if(entries_,
+                  [&](const auto& e) { return which(e.second.finding, std::get<2>(e.first)); });
+  }
   void merge(FindingLog&& other);
 
   /// One finding per kind and pair of source lines, sorted by place, at most `per_kind` of a kind.

@@ -318,8 +318,12 @@ void note_strong_access(Warp& w, const Op& op, const std::uint64_t (&address)[kL
       // Who sees the value may have it from an earlier store: one that changes nothing tells nobody anything.
       const bool changes = !load && ((reached.same >> i) & 1u) == 0;
       run.order.atomic(at, actor_of(w, 1u << i), changes);
-      if (load && run.launch->program->instructions[op.pc].polls)
+      const bool exact = run.launch->exact;
+      if (exact && !load) run.order.stores(at, op.pc);
+      if (load && run.launch->program->instructions[op.pc].polls) {
         run.order.relies_on(at, actor_of(w, 1u << i));
+        if (exact) run.order.awaits(at);
+      }
     } else if (run.cluster != nullptr)
       run.order.atomic(variable_of(run, static_cast<ptx::Space>(op.x), address[i]),
                        actor_of(w, 1u << i), !load);

@@ -280,6 +280,24 @@ TEST_CASE("an index that leads into the neighbouring shared array", "[finding][m
         "reads 4 bytes directly past the end of s (64 bytes), in t, which lies beside it");
 }
 
+TEST_CASE("threads that follow parents in a volatile tree need no fence", "[finding][race]") {
+  // Block 0 writes both words by one store, block 1 waits for the second and reads the first; or by two stores.
+  for (const bool one_store : {true, false}) {
+    const std::string second = "st.volatile.global.u32 [%rd6], 7;\n";
+    const auto found = findings(
+        ptx_module(kernel("mov.u32 %r6, %ctaid.x; setp.ne.u32 %p1, %r6, 0; mov.u64 %rd6, %rd3;\n"
+                          "@%p1 bra AGAIN;\nNEXT: " +
+                          second +
+                          "setp.eq.u64 %p2, %rd6, %rd4;\n@%p2 bra END;\nmov.u64 %rd6, %rd4;\n" +
+                          (one_store ? "bra NEXT;\n" : second + "bra END;\n") +
+                          "AGAIN: ld.volatile.global.u32 %r7, [%rd4]; setp.eq.u32 %p4, %r7, 0;\n"
+                          "@%p4 bra AGAIN;\nld.volatile.global.u32 %r8, [%rd3];\n"
+                          "st.global.u32 [%rd3+256], %r8;\nEND:")),
+        1, 2);
+    CHECK(found.size() == (one_store ? 0 : 1));
+  }
+}
+
 TEST_CASE("a volatile flag needs a fence before it is raised", "[finding][race]") {
   // Block 0 writes and raises a flag, block 1 waits for it and reads.
   const auto hand_over = [](const std::string& fence, const std::string& wait,

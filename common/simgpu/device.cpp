@@ -586,6 +586,19 @@ struct Undo {
 
 }  // namespace
 
+/// What only shows once all blocks have ended.
+static void settle(const std::vector<std::unique_ptr<exec::Worker>>& workers, GridControl& control,
+                   check::FindingLog& findings) {
+  for (const auto& worker : workers) {
+    control.lets_next_begin |= worker->grid_control.lets_next_begin;
+    control.waits |= worker->grid_control.waits;
+    control.waits_first |= worker->grid_control.waits_first;
+    findings.drop_by_other([&](const Finding& f, std::uint32_t other) {
+      return f.cause == FindingCause::missing_fence && worker->order.raisers.contains(other);
+    });
+  }
+}
+
 LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid, Dim3 block,
                             unsigned dynamic_shared_bytes, std::span<const std::byte> args,
                             const LaunchOptions& options) {
@@ -648,17 +661,9 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
     run = execute(1, race);
   }
 
-  for (const auto& worker : workers) {
-    report.grid_control.lets_next_begin |= worker->grid_control.lets_next_begin;
-    report.grid_control.waits |= worker->grid_control.waits;
-    report.grid_control.waits_first |= worker->grid_control.waits_first;
-  }
   exec::Collected all = exec::collect(workers, program, impl_->memory.live().size(),
                                       options.count && options.sample_accesses);
-  for (const auto& worker : workers)
-    all.findings.drop_by_other([&](const Finding& f, std::uint32_t other) {
-      return f.cause == FindingCause::missing_fence && worker->order.raisers.contains(other);
-    });
+  settle(workers, report.grid_control, all.findings);
   report.printf_output = std::move(all.printed);
   report.completed = !run->stop && !run->over_budget;
   if (over_budget) {  // which blocks ran is chance

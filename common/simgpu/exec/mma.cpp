@@ -177,6 +177,22 @@ const Product* product_of(const ptx::Instruction& ins, const MatrixTypes& t) {
   return std::find(shapes.begin(), shapes.end(), extents) == shapes.end() ? nullptr : row;
 }
 
+/// What the product has no form for, behind the instruction's text; "" = all is well.
+std::string_view wrong_modifiers(const ptx::Instruction& ins, const Product& product, PT d) {
+  const ptx::Modifiers& mod = ins.mod;
+  const bool wmma = ins.op == Opcode::wmma_mma, bits = product.format == MmaFormat::b1;
+  if (!(wmma && product.bits >= 8) && (!mod.row_a || mod.row_b)) return " must be .row.col";
+  if (mod.popc != bits || (mod.combine == ptx::BoolOp::none) == bits ||
+      mod.combine == ptx::BoolOp::or_)
+    return bits ? " needs .and.popc or .xor.popc" : ": .popc is for single bits";
+  if (mod.rounding != ptx::Rounding::none && mod.rounding != ptx::Rounding::rn)
+    return " with another rounding than .rn is not supported by the simulated GPU";
+  const bool clamps = product.format == MmaFormat::s8 || product.format == MmaFormat::s4;
+  if (mod.sat && !clamps && !(wmma && d == PT::f16))
+    return " has no .satfinite form on the simulated GPU";
+  return {};
+}
+
 }  // namespace
 
 /// mma and wmma.mma.
@@ -189,16 +205,8 @@ void FunctionDecoder::multiply_matrices(const Ins& ins) {
   if (product == nullptr)
     fail("'" + text +
          "' is a shape or a combination of types that the simulated GPU does not have");
-  const bool bits = product->format == MmaFormat::b1, whole_bytes = product->bits >= 8;
-  if (!(wmma && whole_bytes) && (!mod.row_a || mod.row_b)) fail(text + " must be .row.col");
-  if (mod.popc != bits || (mod.combine == ptx::BoolOp::none) == bits ||
-      mod.combine == ptx::BoolOp::or_)
-    fail(text + (bits ? " needs .and.popc or .xor.popc" : ": .popc is for single bits"));
-  if (mod.rounding != ptx::Rounding::none && mod.rounding != ptx::Rounding::rn)
-    fail(text + " with another rounding than .rn is not supported by the simulated GPU");
-  const bool clamps = product->format == MmaFormat::s8 || product->format == MmaFormat::s4;
-  if (mod.sat && !clamps && !(wmma && t.d == PT::f16))
-    fail(text + " has no .satfinite form on the simulated GPU");
+  if (const std::string_view wrong = wrong_modifiers(ins, *product, t.d); !wrong.empty())
+    fail(text + std::string(wrong));
 
   const Tiling tiles = tiling(mod.m, mod.n);
   const unsigned rows = tiles.rows, count = tiles.down * tiles.across;

@@ -308,13 +308,18 @@ void op_wmma(Warp& w, const Op& op) {
 
 namespace {
 
+/// Whether there are fragments of elements smaller than a byte: rows of A, columns of B.
+bool has_packed_fragment(const ptx::Modifiers& mod, Matrix matrix) {
+  return matrix != Matrix::c && mod.row_a == (matrix == Matrix::a) && mod.m == 8 && mod.n == 8 &&
+         mod.k == (mod.type == PT::b1 ? 128 : 32);
+}
+
 /// Whether there are fragments of this type and shape.
 bool has_fragment(const ptx::Modifiers& mod, Matrix matrix) {
   const auto is = [&](unsigned m, unsigned n, unsigned k) {
     return mod.m == m && mod.n == n && mod.k == k;
   };
   const bool wide = is(16, 16, 16) || is(32, 8, 16) || is(8, 32, 16);
-  const bool along = mod.row_a == (matrix == Matrix::a);  // rows of A, columns of B
   switch (mod.type) {
     case PT::f16:
       return wide;
@@ -324,9 +329,8 @@ bool has_fragment(const ptx::Modifiers& mod, Matrix matrix) {
       return matrix == Matrix::c && (wide || is(8, 8, 32) || is(8, 8, 128));
     case PT::s4:
     case PT::u4:
-      return matrix != Matrix::c && along && is(8, 8, 32);
     case PT::b1:
-      return matrix != Matrix::c && along && is(8, 8, 128);
+      return has_packed_fragment(mod, matrix);
     case PT::f32:
       return matrix == Matrix::c && (wide || is(16, 16, 8));
     case PT::bf16:

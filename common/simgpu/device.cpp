@@ -653,8 +653,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   // recorded exactly.
   const bool race =
       options.checks.race && (run->suspicious || exec::blocks_may_race(workers, impl_->memory));
-  const bool stopped = run->stop || run->over_budget;
-  const bool over_budget = run->over_budget;
+  const bool over_budget = run->over_budget, stopped = run->stop || over_budget;
   if (over_budget) {
     impl_->memory.roll_back();
   } else if (race || (stopped && hosts > 1)) {

@@ -16,8 +16,9 @@ $(GRADE): $(call objects,grader/course/grade/main.cpp $(GRADE_SRC)) $(GRADER_OBJ
 COURSE_LIBS := $(SECCOMP) -lyaml-cpp
 $(UNPACK): $(call objects,grader/course/intake/unpack_main.cpp)
 	$(call link,-larchive)
+# It starts for every compiler, runner and worker of a class: without libraries to load, where there are static ones.
 $(BOX_INIT): $(call objects,grader/course/box/box_init.cpp)
-	$(call link)
+	$(call link,$(if $(or $(SANITIZE),$(filter-out /%,$(shell $(CXX) -print-file-name=libc.a))),,-static -s))
 PROGRAMS    += $(GRADE) $(BOX_INIT) $(UNPACK)
 ALL_OBJECTS += $(call objects,grader/course/grade/main.cpp grader/course/box/box_init.cpp grader/course/intake/unpack_main.cpp $(GRADE_SRC))
 

@@ -593,11 +593,12 @@ void Driver::name_host(Build& build, const std::vector<Compiled>& compiled,
     const std::string all = entries + '\0' + digest_of_library(place_.remote_library) + code;
     return runs_.entry(what, all, host_header_flags_).stem().string();
   };
-  std::string all;
+  std::string all, beside;  // where each file lies is part of the latter: results name it
   std::vector<std::string> sources;
   bool alone = true;  // without headers of the student's
   for (const Compiled& one : compiled) {
     all += '\0' + host_part(one.student.source) + '\0' + one.student.beside;
+    beside += one.student.beside;
     sources.push_back(one.student.source);
     alone = alone && one.student.beside.find('\0') + 1 == one.student.beside.size();
   }
@@ -607,7 +608,7 @@ void Driver::name_host(Build& build, const std::vector<Compiled>& compiled,
   for (const Stage& stage : lab_.stages) {
     std::set<std::string> names = {stage.rung};
     if (stage.answer) names.insert({stage.answer->function, stage.answer->rung});
-    build.host_of_stage[stage.id] = named("host_of_stage", code.part_of(std::move(names)));
+    build.host_of_stage[stage.id] = named("host_of_stage", beside + code.part_of(std::move(names)));
   }
 }
 

@@ -117,6 +117,13 @@ TEST_CASE("a stage is run again if its kernels have changed, its host code, or w
   CHECK(kept(check(project)).empty());
   write_file_atomically(project.lab() / "lab.toml", toml);
   CHECK(kept(check(project)) == all);
+
+  // The same text elsewhere: results name the file.
+  fs::create_directory(project.lab() / "solution");
+  write_file_atomically(project.lab() / "solution/gemm.cu", source);
+  const json solved = check(project, {"--solution"});
+  CHECK(solved.size() == all.size());
+  CHECK(kept(solved).empty());
 }
 
 TEST_CASE("failures are not kept, and neither is what was damaged", "[grade]") {

@@ -1,4 +1,0 @@
-// what: the first call is wrong, and the one that is made to explain it never ends
-// expect: WRONG_ANSWER ACCEPTED LOCKED
-// at: INSERT
-static int calls = 0; if (calls++ == 0) return; for (;;) sleep(1000);

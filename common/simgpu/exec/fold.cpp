@@ -295,9 +295,6 @@ void fold_samples(const LaunchRun& run, const Counters& c, LaunchReport& report)
 
 }  // namespace
 
-namespace {
-
-/// Which budgets of several launches go by.
 void fold_instructions(const LaunchRun& run, const Counters& c, Counts& total) {
   const Program& p = *run.program;
   for (std::uint32_t pc = 0; pc < p.instructions.size(); ++pc) {
@@ -308,10 +305,7 @@ void fold_instructions(const LaunchRun& run, const Counters& c, Counts& total) {
   }
 }
 
-}  // namespace
-
 void fold(const LaunchRun& run, const Counters& c, LaunchReport& report) {
-  if (!run.options.count) return fold_instructions(run, c, report.total);
   const Program& p = *run.program;
   std::map<SourceLine, Counts> lines;
   for (std::uint32_t pc = 0; pc < p.instructions.size(); ++pc) {

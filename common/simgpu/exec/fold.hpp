@@ -11,7 +11,8 @@ void settle_all(const Program& program, Counters& counters);
 void add(Counters& to, const Counters& from);
 /// `samples`: with room for one example of each memory instruction.
 Counters make_counters(const Program& program, std::size_t allocations, bool samples = false);
-/// Without LaunchOptions::count only how many instructions were executed.
 void fold(const LaunchRun& run, const Counters& counters, LaunchReport& report);
+/// Only how many instructions were executed, which budgets of several launches go by.
+void fold_instructions(const LaunchRun& run, const Counters& counters, Counts& total);
 
 }  // namespace simgpu::exec

@@ -672,10 +672,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   impl_->memory.commit();
   undo.needed = false;
   unwritten.keep_used(program, all.findings);
-  if (options.count)
-    exec::fold(*run, all.counters, report);
-  else
-    exec::fold_instructions(*run, all.counters, report.total);
+  if (options.count) exec::fold(*run, all.counters, report);
   report.findings = all.findings.report(options.max_findings_per_kind);
   loaded::add_once(std::move(unset), report.findings);
   if (over_budget) keep_budget_finding(report, program, blocks, options.instruction_budget);

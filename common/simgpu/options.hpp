@@ -58,8 +58,8 @@ struct WarpOf {
 
 struct LaunchOptions {
   Checks checks;
-  bool count = true;          ///< or only warp and thread instructions, in total
-  unsigned host_threads = 0;  ///< 0 = one per core
+  bool count = true;                              ///< per-line and per-buffer counters
+  unsigned host_threads = 0;                      ///< 0 = one per core
   std::uint64_t instruction_budget = 1ull << 36;  ///< thread instructions, whole grid
   unsigned max_findings_per_kind = 8;
   bool note_touched = false;  ///< fill LaunchReport::touched (needs checks.race)

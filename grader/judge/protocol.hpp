@@ -60,7 +60,6 @@ struct CallRequest {
   diag::Matrix a, b, c;  ///< c: what C holds before the call
   bool reuse = false;    ///< the device buffers of the last call, which had the same extents
   bool checks = true;    ///< memory, race, barrier, init
-  bool counts = true;    ///< LaunchOptions::count
   bool samples = false;  ///< LaunchOptions::sample_accesses
   std::optional<simgpu::WarpOf> sampled_warp;
   std::uint32_t tensor_gain = 1;  ///< LaunchOptions::tensor_gain
@@ -69,7 +68,7 @@ struct CallRequest {
   std::uint64_t patience_ms = 0;
   template <typename Visit>
   void fields(Visit visit) {
-    visit(entry, a, b, c, reuse, checks, counts, samples, sampled_warp, tensor_gain, host_threads,
+    visit(entry, a, b, c, reuse, checks, samples, sampled_warp, tensor_gain, host_threads,
           instruction_budget, patience_ms);
   }
 };

@@ -253,20 +253,15 @@ std::optional<Failure::Kind> RungCheck::compare(const CallOutcome& outcome, Fill
 std::optional<Failure> RungCheck::attempt(const Case& shape, Fill fill, Before before, bool reuse,
                                           bool checks, CaseResult* into, CallOutcome* keep) {
   const diag::ElementType type = element_type(type_);
-  Inputs inputs = make_inputs(type, rung_, shape, fill, before, seeds_.next(entry_));
-  CallSpec spec{entry_,
-                std::move(inputs.a),
-                std::move(inputs.b),
-                std::move(inputs.c),
-                reuse,
-                checks,
-                instruction_budget(lab_, shape.extents)};
-  spec.counts = keep != nullptr || !session_.can_leave_out_counts();
-  CallOutcome outcome = session_.call(spec);
+  const Inputs inputs = make_inputs(type, rung_, shape, fill, before, seeds_.next(entry_));
+  CallOutcome outcome = session_.call({entry_, inputs.a, inputs.b, inputs.c, reuse, checks,
+                                       instruction_budget(lab_, shape.extents)});
   if (into) keep_printed(outcome, into->printed);
-  if (const auto kind = failure_of(outcome, fill, into)) {
-    count_failed(spec, outcome, *kind,
-                 [&](const CallOutcome& counted) { return failure_of(counted, fill, nullptr); });
+  std::optional<Failure::Kind> kind = failed_call(outcome);
+  if (!kind) kind = compare(outcome, fill, into);
+  if (!kind && !(outcome.result.default_stream.empty() && outcome.result.unordered.empty()))
+    kind = Failure::Kind::stream;
+  if (kind) {
     const bool untouched = outcome.run.c_after.storage == outcome.run.c_before.storage;
     return Failure{*kind, fill, std::move(outcome), untouched};
   }
@@ -281,23 +276,6 @@ std::optional<Failure> RungCheck::attempt(const Case& shape, Fill fill, Before b
   note_kernels(outcome);
   if (keep) *keep = std::move(outcome);
   return std::nullopt;
-}
-
-std::optional<Failure::Kind> RungCheck::failure_of(const CallOutcome& outcome, Fill fill,
-                                                   CaseResult* into) const {
-  std::optional<Failure::Kind> kind = failed_call(outcome);
-  if (!kind) kind = compare(outcome, fill, into);
-  if (!kind && !(outcome.result.default_stream.empty() && outcome.result.unordered.empty()))
-    kind = Failure::Kind::stream;
-  return kind;
-}
-
-void RungCheck::count_failed(CallSpec spec, CallOutcome& outcome, Failure::Kind kind,
-                             const FailureOf& failure_of) {
-  if (spec.counts || kind == Failure::Kind::infra || outcome.end == CallEnd::hung) return;
-  spec.counts = true;
-  CallOutcome counted = session_.call(spec);
-  if (counted.end == outcome.end && failure_of(counted) == kind) outcome = std::move(counted);
 }
 
 void RungCheck::note_kernels(const CallOutcome& outcome) {
@@ -340,10 +318,8 @@ void RungCheck::double_products(const CallOutcome& plain, Measured& into) {
                 false,
                 instruction_budget(lab_, into.observed.extents)};
   spec.tensor_gain = 2;
-  spec.counts = !session_.can_leave_out_counts();
   CallOutcome twice = session_.call(spec);
   if (const auto kind = failed_call(twice)) {
-    count_failed(spec, twice, *kind, failed_call);
     into.failure = Failure{*kind, Fill::integers, std::move(twice), false};
     return;
   }
@@ -363,7 +339,6 @@ std::string RungCheck::grid_by_ld(const Extents& extents) {
                                 Fill::integers, Before::poison, seeds_.next(entry_));
     CallSpec spec{entry_, std::move(inputs.a), std::move(inputs.b), std::move(inputs.c)};
     spec.checks = false;
-    spec.counts = !session_.can_leave_out_counts();
     spec.instruction_budget = instruction_budget(lab_, extents);
     return session_.call(spec).run.launches;
   };

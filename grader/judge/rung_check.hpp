@@ -89,15 +89,6 @@ class RungCheck {
   std::optional<Failure> attempt(const Case& shape, Fill fill, Before before, bool reuse,
                                  bool checks, CaseResult* into, CallOutcome* keep);
 
-  /// How a call failed, C included.
-  std::optional<Failure::Kind> failure_of(const CallOutcome& outcome, Fill fill,
-                                          CaseResult* into) const;
-  /// Most calls are right and made without counts, which take a tenth of the simulation. One that
-  /// failed is made once more with them, for whoever explains it, and stands for the first if it
-  /// fails in the same way. Not one that hung: that would take as long again.
-  using FailureOf = std::function<std::optional<Failure::Kind>(const CallOutcome&)>;
-  void count_failed(CallSpec spec, CallOutcome& outcome, Failure::Kind kind,
-                    const FailureOf& failure_of);
   void note_kernels(const CallOutcome& outcome);
   std::optional<diag::Diagnosis> array_overrun(CallSpec spec) const;
 

@@ -327,7 +327,6 @@ CallOutcome Session::call_once(const CallSpec& spec) {
   request.c = spec.c;
   request.reuse = spec.reuse && placed_;
   request.checks = spec.checks;
-  request.counts = spec.counts;
   request.samples = spec.samples;
   request.sampled_warp = spec.sampled_warp;
   request.tensor_gain = spec.tensor_gain;

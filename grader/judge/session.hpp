@@ -73,7 +73,6 @@ struct CallSpec {
   diag::Matrix a, b, c;
   bool reuse = false, checks = true;
   std::uint64_t instruction_budget = 1ull << 32;  ///< thread instructions, of each launch
-  bool counts = true;                             ///< of accesses and instructions
   bool samples = false;                           ///< fill LaunchReport::samples
   std::optional<simgpu::WarpOf> sampled_warp{};   ///< see LaunchOptions
   std::uint32_t tensor_gain = 1;  ///< of the simulated tensor cores: factor of each product
@@ -89,8 +88,6 @@ class Caller {
   Caller& operator=(const Caller&) = delete;
 
   virtual CallOutcome call(const CallSpec& spec) = 0;
-  /// Whether a call takes less time without counts, and a second one shows what the first did.
-  virtual bool can_leave_out_counts() const { return false; }
 };
 
 class Session : public Caller {
@@ -101,7 +98,6 @@ class Session : public Caller {
   /// If boxed, calls that something outside may have ended (SIGKILL, a box that is gone, a dead
   /// worker) are tried again. If a worker dies three times in the same call, the submission did it.
   CallOutcome call(const CallSpec& spec) override;
-  bool can_leave_out_counts() const override { return true; }
   /// Calls a function without arguments that returns text; tries again as call() does.
   AskOutcome ask(const std::string& function);
   /// Ends worker and runner; the next call starts new ones.

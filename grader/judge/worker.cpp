@@ -154,7 +154,7 @@ class DeviceWorker {
     auto& launch = server_->policy().launch;
     launch.checks = request.checks ? Checks{} : Checks::none();
     launch.checks.memory = true;
-    launch.count = request.counts;
+    launch.count = true;
     launch.sample_accesses = request.samples;
     launch.sampled_warp = request.sampled_warp;
     launch.tensor_gain = request.tensor_gain;

@@ -57,7 +57,7 @@ bool may_bring(BlockRun& run, const Op& op, const Target& t, unsigned bytes,
   if ((missing & ~moved.bytes) != 0) return false;
   if (missing == lowest(bytes) && !moved.stays_local && !is_part_written(run, t, moved))
     return false;
-  run.mode.quick = false;
+  run.mode.quick = run.mode.tallied = false;
   return true;
 }
 

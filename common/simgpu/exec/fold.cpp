@@ -295,16 +295,6 @@ void fold_samples(const LaunchRun& run, const Counters& c, LaunchReport& report)
 
 }  // namespace
 
-void fold_instructions(const LaunchRun& run, const Counters& c, Counts& total) {
-  const Program& p = *run.program;
-  for (std::uint32_t pc = 0; pc < p.instructions.size(); ++pc) {
-    const InstructionInfo& info = p.instructions[pc];
-    const GuardCount n = info.guarded ? c.guarded[pc] : c.blocks[info.block];
-    total.warp_instructions += n.executed;
-    total.thread_instructions += n.lanes;
-  }
-}
-
 void fold(const LaunchRun& run, const Counters& c, LaunchReport& report) {
   const Program& p = *run.program;
   std::map<SourceLine, Counts> lines;

@@ -12,7 +12,5 @@ void add(Counters& to, const Counters& from);
 /// `samples`: with room for one example of each memory instruction.
 Counters make_counters(const Program& program, std::size_t allocations, bool samples = false);
 void fold(const LaunchRun& run, const Counters& counters, LaunchReport& report);
-/// Only how many instructions were executed, which budgets of several launches go by.
-void fold_instructions(const LaunchRun& run, const Counters& counters, Counts& total);
 
 }  // namespace simgpu::exec

@@ -559,7 +559,8 @@ AccessMode access_mode(const BlockRun& run) {
                         !p.uses_cluster && l.cluster_blocks == 1,
           .shared_words = words,
           .global_words = p.global_granule == 4,
-          .count = l.options.count};
+          .count = l.options.count,
+          .tallied = quick && l.options.count};
 }
 
 }  // namespace

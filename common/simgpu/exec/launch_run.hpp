@@ -159,6 +159,7 @@ struct AccessMode {
   bool logs_reads = false;  ///< nothing but accesses of the block's own threads reaches the shadow
   bool shared_words = false, global_words = false;  ///< granules of 4 bytes
   bool count = false;
+  bool tallied = false;  ///< quick and count
 };
 
 /// fence.proxy.tensormap.acquire: by the map's address and the warp, its time.

@@ -428,11 +428,6 @@ TEST_CASE("counting off leaves totals out or right, never wrong", "[count]") {
   const LaunchReport report = run_naive(gpu, 33, 33, 5, off);
   CHECK((report.total.fma_f32 == 0 || report.total.fma_f32 == 33 * 33 * 5));
   CHECK(report.lines.empty());
-  // A server's budget for all launches of a call goes by these.
-  const LaunchReport counted = run_naive(gpu, 33, 33, 5, counts_only());
-  CHECK(report.total.warp_instructions == counted.total.warp_instructions);
-  CHECK(report.total.thread_instructions == counted.total.thread_instructions);
-  CHECK(report.total.warp_instructions > 0);
 }
 
 TEST_CASE("checks do not change counts", "[count]") {

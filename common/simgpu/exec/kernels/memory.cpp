@@ -445,7 +445,8 @@ template <class E, unsigned kVec, bool kChecked>
   if ((op.z & kFollows) == 0 && !repeats_pattern(w, op.a, op.slot, base))
     return shared_access<true, E, kVec>(w, op);
   Pattern* p = base.pattern;
-  if (w.mask != kFullMask || p == nullptr || !run.mode.quick || !loads_together<E, kVec>(p->shape))
+  if (w.mask != kFullMask || p == nullptr || !run.mode.tallied ||
+      !loads_together<E, kVec>(p->shape))
     return shared_access<true, E, kVec>(w, op);
   const std::uint64_t at = base.address + static_cast<std::uint64_t>(op.imm) - run.shared_start;
   const std::int64_t low = static_cast<std::int64_t>(at) + p->low,
@@ -453,8 +454,7 @@ template <class E, unsigned kVec, bool kChecked>
   SiteCount& s = run.sites[op.site];
   if (at > (1u << 30) || low < op.b || high > op.c ||
       high > static_cast<std::int64_t>(run.launch->shared_bytes) ||
-      ((at | p->bits) & (kBytes - 1)) != 0 ||
-      (run.mode.count && s.key != ((std::uint64_t{p->number} << 32) | 1)) ||
+      ((at | p->bits) & (kBytes - 1)) != 0 || s.key != ((std::uint64_t{p->number} << 32) | 1) ||
       (kChecked && !shared_read_is_quick(run, w, *p, p->width[kIndex], at)))
     return shared_access<true, E, kVec>(w, op);
   ++s.pending;
@@ -477,21 +477,18 @@ void global_load(Warp& w, const Op& op) {
     return global_access<true, E, kVec>(w, op);
   Pattern* p = base.pattern;
   const memory::Allocation* a = base.allocation;
-  if (w.mask != kFullMask || p == nullptr || a == nullptr || !run.mode.quick ||
+  if (w.mask != kFullMask || p == nullptr || a == nullptr || !run.mode.tallied ||
       !loads_together<E, kVec>(p->shape))
     return global_access<true, E, kVec>(w, op);
   const std::uint64_t at = base.address + static_cast<std::uint64_t>(op.imm) - a->base;
+  SiteCount& s = run.sites[op.site];
+  const unsigned sectors = p->known_sectors(kIndex, at);
   if (at >= a->size || !all_may_access<true, kBytes>(*a, *p, at) ||
-      (run.mode.checked && !is_only_read(*a)))
+      (run.mode.checked && !is_only_read(*a)) || s.key != tally_key(*p, *a) || sectors == 0 ||
+      sectors > s.sample_above)
     return global_access<true, E, kVec>(w, op);
-  if (run.mode.count) {
-    SiteCount& s = run.sites[op.site];
-    const unsigned sectors = p->known_sectors(kIndex, at);
-    if (s.key != tally_key(*p, *a) || sectors == 0 || sectors > s.sample_above)
-      return global_access<true, E, kVec>(w, op);
-    ++s.pending;
-    s.pending_sectors += sectors;
-  }
+  ++s.pending;
+  s.pending_sectors += sectors;
   load_all_lanes<E, kVec, false>(w, op, a->data.get() + at, *p);
 }
 

@@ -104,12 +104,12 @@ bool reads_are_quick(BlockRun& run, const Stretch& s, unsigned number, const Rea
   return true;
 }
 
-/// Whether each load would be tallied as the last one of its site, if that is asked for.
+/// Whether each load would be tallied as the last one of its site.
 [[gnu::noinline]] bool costs_are_known(const Warp& w, const Stretch& s, const Reach* reach,
                                        StretchTally& tally) {
   for (const Stretch::Load& l : s.loads) {
     const Pattern& p = *reach[l.window].pattern;
-    if ((w.run->mode.count && w.run->sites[l.site].key != ((std::uint64_t{p.number} << 32) | 1)) ||
+    if (w.run->sites[l.site].key != ((std::uint64_t{p.number} << 32) | 1) ||
         !loads_as_one(p, l.log2_words))
       return false;
   }
@@ -124,7 +124,7 @@ SIMGPU_INLINE bool is_quick(Warp& w, const Stretch& s, Reach* reach) {
   if (w.mask != kFullMask) return false;
   const auto windows = static_cast<unsigned>(s.windows.size());
   if (windows == 0) return true;
-  if (!run.mode.quick || (run.mode.checked && !run.mode.logs_reads)) return false;
+  if (!run.mode.tallied || (run.mode.checked && !run.mode.logs_reads)) return false;
   StretchTally& tally = run.worker->stretches[s.number];
   std::uint32_t differs = 0;
   for (unsigned k = 0; k < windows; ++k) {
@@ -133,7 +133,7 @@ SIMGPU_INLINE bool is_quick(Warp& w, const Stretch& s, Reach* reach) {
   }
   if (differs != 0 && !costs_are_known(w, s, reach, tally)) return false;
   if (run.mode.checked && !are_quick(w, s, reach)) return false;
-  if (run.mode.count) ++tally.pending;
+  ++tally.pending;
   return true;
 }
 

@@ -6,7 +6,7 @@ GOALS_SRC  := $(wildcard lab[0-9]*_*/goals.cpp)
 GRADER_SRC := $(filter-out grader/main.cpp,$(wildcard grader/*.cpp)) \
   $(foreach d,commands compile diagnose explain gpu judge labs os report,$(filter-out %_main.cpp,$(wildcard grader/$(d)/*.cpp)))
 BENCH_SRC  := $(filter-out grader/bench/main.cpp,$(wildcard grader/bench/*.cpp))
-# Optimised: code that fills matrices, takes medians of thousands of samples, or hashes. (Not what tests hypotheses on
+# Optimised: code that makes the cases of a stage, takes medians of thousands of samples, or hashes. (Not what tests hypotheses on
 # matrices: it takes 2.1 instead of 5.4 seconds to compile so, and 237 wrong kernels of labs 2 to 5 as long as before to grade.)
 # Optimised further: code that fills matrices, or writes and reads reports with counts of every line, whose templates have
 # to be inlined.

@@ -307,6 +307,9 @@ __SIMGPU_BINARY(__fdividef, float, "f", "div.approx.f32")
 __SIMGPU_DEVICE float __tanf(float x) {
   return __fdividef(__sinf(x), __cosf(x));
 }
+__SIMGPU_DEVICE float __tanhf(float x) {
+  return __simgpu_tanh(x);
+}
 __SIMGPU_DEVICE float __expf(float x) {
   return __simgpu_ex2(x * 1.4426950408889634f);
 }

@@ -481,6 +481,18 @@ __SIMGPU_MIN_MAX_SIGNS(long, unsigned long)
 __SIMGPU_MIN_MAX_SIGNS(long long, unsigned long long)
 #undef __SIMGPU_MIN_MAX_SIGNS
 #undef __SIMGPU_MIN_MAX
+// The same with their types in their names.
+#define __SIMGPU_MIN_MAX(Letters, T)                   \
+  __SIMGPU_BOTH T Letters##min(const T a, const T b) { \
+    return min(a, b);                                  \
+  }                                                    \
+  __SIMGPU_BOTH T Letters##max(const T a, const T b) { \
+    return max(a, b);                                  \
+  }
+__SIMGPU_MIN_MAX(u, unsigned int)
+__SIMGPU_MIN_MAX(ll, long long)
+__SIMGPU_MIN_MAX(ull, unsigned long long)
+#undef __SIMGPU_MIN_MAX
 // A NaN loses against a number, as fmin and fmax have it.
 #define __SIMGPU_MIN_MAX(T, A, B)                                   \
   __SIMGPU_BOTH T min(const A a, const B b) {                       \

@@ -627,7 +627,23 @@ __SIMGPU_16_LOAD(__ldg)
 __SIMGPU_16_LOAD(__ldca)
 __SIMGPU_16_LOAD(__ldcg)
 __SIMGPU_16_LOAD(__ldcs)
+__SIMGPU_16_LOAD(__ldlu)
+__SIMGPU_16_LOAD(__ldcv)
 #undef __SIMGPU_16_LOAD
+
+#define __SIMGPU_16_STORE(Name)                                           \
+  __SIMGPU_DEVICE void Name(__SIMGPU_16* p, const __SIMGPU_16 value) {     \
+    Name(reinterpret_cast<unsigned short*>(p), value.__x);                \
+  }                                                                       \
+  __SIMGPU_DEVICE void Name(__SIMGPU_16_2* p, const __SIMGPU_16_2 value) { \
+    Name(reinterpret_cast<unsigned int*>(p),                              \
+         __SIMGPU_16_NAME(__simgpu_word_of_, 2)(value));                  \
+  }
+__SIMGPU_16_STORE(__stwb)
+__SIMGPU_16_STORE(__stcg)
+__SIMGPU_16_STORE(__stcs)
+__SIMGPU_16_STORE(__stwt)
+#undef __SIMGPU_16_STORE
 
 __SIMGPU_DEVICE __SIMGPU_16 atomicAdd(__SIMGPU_16* address, const __SIMGPU_16 value) {
   unsigned short old;

@@ -19,6 +19,14 @@ __SIMGPU_DEVICE void __simgpu_syncthreads() {
 }
 #define __syncthreads() __simgpu_syncthreads()
 
+/// Barrier `id` of the block, 0 to 15, for all of its threads, or for `count` of them (whole warps).
+__SIMGPU_DEVICE void __barrier_sync(unsigned int id) {
+  asm volatile("barrier.sync %0;" : : "r"(id) : "memory");
+}
+__SIMGPU_DEVICE void __barrier_sync_count(unsigned int id, unsigned int count) {
+  asm volatile("barrier.sync %0, %1;" : : "r"(id), "r"(count) : "memory");
+}
+
 __SIMGPU_DEVICE int __syncthreads_count(int predicate) {
   int count;
   asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; bar.red.popc.u32 %0, 0, p; }"

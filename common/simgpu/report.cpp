@@ -171,6 +171,7 @@ Counts& Counts::operator+=(const Counts& o) {
   cluster_atomic_requests += o.cluster_atomic_requests;
   local_load_requests += o.local_load_requests;
   local_store_requests += o.local_store_requests;
+  printed_store_requests += o.printed_store_requests;
   constant_words += o.constant_words;
   warp_instructions += o.warp_instructions;
   thread_instructions += o.thread_instructions;

@@ -161,11 +161,11 @@ void fields(Counts& x, Visit visit) {
   visit(x.global_load, x.global_store, x.global_atomic, x.shared_load, x.shared_store,
         x.shared_atomic, x.async_copy, x.bulk_load, x.bulk_store, x.async_store, x.matrix_load,
         x.matrix_store, x.async_bytes_idle, x.async_early, x.local_load_requests,
-        x.local_store_requests, x.constant_words, x.cluster_load_requests, x.cluster_store_requests,
-        x.cluster_atomic_requests, x.warp_instructions, x.thread_instructions,
-        x.thread_instructions_by_class, x.fma_f32, x.fma_f64, x.mad_int, x.fma_f16, x.mul_f32,
-        x.mul_f64, x.products_int, x.barriers, x.block_barriers, x.tensor_ops, x.wgmma_alone,
-        x.wgmma_groups);
+        x.local_store_requests, x.printed_store_requests, x.constant_words, x.cluster_load_requests,
+        x.cluster_store_requests, x.cluster_atomic_requests, x.warp_instructions,
+        x.thread_instructions, x.thread_instructions_by_class, x.fma_f32, x.fma_f64, x.mad_int,
+        x.fma_f16, x.mul_f32, x.mul_f64, x.products_int, x.barriers, x.block_barriers, x.tensor_ops,
+        x.wgmma_alone, x.wgmma_groups);
 }
 template <typename Visit>
 void fields(LineCounts& x, Visit visit) {

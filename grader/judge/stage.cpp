@@ -487,7 +487,9 @@ WorstLine worst_line(const std::string& diagnosis, const std::map<unsigned, simg
                    "multiply-adds outside the tensor cores");
   if (diagnosis == "LOCAL-MEMORY")
     return counted(
-        [](const simgpu::Counts& c) { return c.local_load_requests + c.local_store_requests; },
+        [](const simgpu::Counts& c) {
+          return c.local_load_requests + c.local_store_requests - c.printed_store_requests;
+        },
         "local memory requests");
   if (diagnosis == "BARRIERS")
     return counted([](const simgpu::Counts& c) { return c.barriers; }, "warps' barriers");

@@ -6,6 +6,7 @@
 #include "common/simgpu/count/kept_arrays.hpp"
 #include "common/simgpu/count/load_merging.hpp"
 #include "common/simgpu/count/local_vectors.hpp"
+#include "common/simgpu/count/printed_arguments.hpp"
 #include "common/simgpu/count/store_merging.hpp"
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/memory/address.hpp"
@@ -71,11 +72,13 @@ class MergedAccesses {
 void FunctionDecoder::describe_sites(std::size_t first) {
   const std::vector<ptx::MovedBytes> moved = ptx::find_moved_bytes(f_);
   const std::vector<std::uint32_t> early = count::find_early_reads(b_.module, f_);
+  const std::vector<bool> printed = count::find_printed_arguments(b_.module, f_);
   const MergedAccesses accesses(b_.module, f_, narrowed_);
   for (std::size_t site = first; site < p_.site_pc.size(); ++site) {
     const std::uint32_t i = p_.site_pc[site] - code_.first_pc;
     const ptx::Instruction& ins = f_.body[i];
     const count::MergedAccess merged = accesses.of(i);
+    if (i < printed.size()) p_.instructions[p_.site_pc[site]].prints = printed[i];
     if (i < parts_.size()) p_.parts_of_copies[site] = parts_[i];
     if (i < narrowed_.size()) p_.narrowed[site] = narrowed_[i];
     p_.moved[site] = moved[i];

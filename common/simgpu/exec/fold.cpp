@@ -220,6 +220,7 @@ Counts counts_of(const Program& p, const Counters& c, std::uint32_t pc, const Gu
   if (info.site != UINT32_MAX)
     count_accesses(ins, c.sites[info.site],
                    ins.op == Opcode::cp_async ? c.async_idle[info.site] : 0, out);
+  if (info.prints) out.printed_store_requests = out.local_store_requests;
   return out;
 }
 

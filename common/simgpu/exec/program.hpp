@@ -185,6 +185,7 @@ struct InstructionInfo {
   bool updates = false;  ///< part of `x += y` in memory, see ptx/updates.hpp
   /// FFMAs of each lane that are no fma in PTX: what ptxas makes of a division, or nvcc of expf.
   std::uint8_t hidden_fma_f32 = 0;
+  bool prints = false;  ///< hands an argument to printf, see count/printed_arguments.hpp
   /// A multiply-add that nvcc makes two sums, see count/doubled_sums.hpp.
   bool doubled_sum = false;
   count::Fusion fusion = count::Fusion::as_written;

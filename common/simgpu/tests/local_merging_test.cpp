@@ -321,5 +321,36 @@ TEST_CASE("merged accesses to local memory are counted once", "[count][local_mer
   CHECK(r.total.local_load_requests == 2);   // 8 and 4
 }
 
+TEST_CASE("arguments of printf are told apart from other stores to local memory",
+          "[count][printed]") {
+  // An array of two elements, and behind it printf's arguments. The second call has none.
+  Gpu gpu(ptx_module(R"(
+.extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);
+.global .align 1 .b8 text[4] = {37, 100, 32, 0};
+.visible .entry k(.param .u64 out)
+{
+  .reg .b32 %r<9>; .reg .b64 %rd<9>;
+  .local .align 8 .b8 __local_depot0[24];
+  .reg .b64 %SP, %SPL;
+  mov.u64 %SPL, __local_depot0; cvta.local.u64 %SP, %SPL;
+  add.u64 %rd1, %SPL, 0; add.u64 %rd2, %SP, 8; add.u64 %rd3, %SPL, 8;
+  st.local.u32 [%rd1], 7; st.local.u32 [%rd1+4], 7;
+  st.local.u32 [%rd3], 5; st.local.u64 [%rd3+8], 6;
+  mov.u64 %rd4, text; cvta.global.u64 %rd5, %rd4;
+  { .param .b64 param0; st.param.b64 [param0+0], %rd5;
+    .param .b64 param1; st.param.b64 [param1+0], %rd2;
+    .param .b32 retval0; call.uni (retval0), vprintf, (param0, param1); ld.param.b32 %r1, [retval0+0]; }
+  { .param .b64 param0; st.param.b64 [param0+0], %rd5;
+    .param .b64 param1; st.param.b64 [param1+0], 0;
+    .param .b32 retval0; call.uni (retval0), vprintf, (param0, param1); ld.param.b32 %r2, [retval0+0]; }
+  ld.local.u32 %r3, [%rd1+4];
+  ret;
+})"));
+  const LaunchReport r = gpu.run("k", {1, 1, 1}, {1, 1, 1}, std::uint64_t{0});
+  CHECK(r.total.printed_store_requests == 2);
+  CHECK(r.total.local_store_requests == 3);  // 8 bytes of the array beside
+  CHECK(r.total.local_load_requests == 1);
+}
+
 }  // namespace
 }  // namespace simgpu::test

@@ -138,6 +138,7 @@ void print_json(std::FILE* out, const std::vector<LaunchReport>& reports) {
     shared("matrix_store", c.matrix_store);
     field("local_load_requests", c.local_load_requests);
     field("local_store_requests", c.local_store_requests);
+    field("printed_store_requests", c.printed_store_requests);
     field("constant_words", c.constant_words);
     field("cluster_load_requests", c.cluster_load_requests);
     field("cluster_store_requests", c.cluster_store_requests);

@@ -344,6 +344,68 @@ TEST_CASE("a call whose arguments fit nothing has a hint") {
   }
 }
 
+TEST_CASE("a function of a header says why it does not fit, and a template what it is not told") {
+  const auto shown = [](const std::string& text) {
+    return filter_compiler_output(text, "g.cu").errors;
+  };
+  const std::string call = "g.cu:5:3: error: no matching function for call to 'f'\n  f(a);\n  ^\n";
+  // Of the simulated GPU's headers nobody is shown a place; only the first one, which fits best, counts.
+  const auto of_wmma =
+      shown(call +
+            "common/simgpu/include/mma.h:174:1: note: candidate function not viable: no known "
+            "conversion from 'double' to 'const double *' for 2nd argument; take the address of "
+            "the argument with &\n"
+            "common/simgpu/include/mma.h:165:1: note: candidate function not viable: another\n");
+  REQUIRE(of_wmma.size() == 5);
+  CHECK(of_wmma[3].rfind("note: candidate function not viable: no known conversion", 0) == 0);
+  CHECK(of_wmma[4].find("address") != std::string::npos);
+  const auto of_ours = shown(call +
+                             "./common/async_copy.cuh:49:29: note: candidate function not "
+                             "viable: requires 2 arguments, but 1 was provided\n");
+  CHECK(of_ours.back().rfind("common/async_copy.cuh:49:29: note: ", 0) == 0);
+  // Where the student's own function was meant, a header's is beside the point.
+  const auto own = shown(call +
+                         "g.cu:2:6: note: candidate function not viable: requires 2 arguments, but "
+                         "1 was provided\n  f(T);\n  ^\n"
+                         "common/x.cuh:3:1: note: candidate function not viable: another\n");
+  CHECK(own.back() == "  ^");
+  // However long the way through templates was.
+  std::string way;
+  for (int line = 11; line < 17; ++line)
+    way += "g.cu:" + std::to_string(line) + ":1: note: in instantiation of function template\n";
+  const auto step = shown(call + way +
+                          "g.cu:2:6: note: candidate template ignored: couldn't infer "
+                          "template argument 'STEP'\n");
+  CHECK(step.back().rfind("hint: the arguments of f() do not say what STEP is", 0) == 0);
+  const auto asserted = shown(
+      "g.cu:5:3: error: static_assert failed \"whole rows\"\n  x\n  ^\n"
+      "g.cu:31:5: note: in instantiation of function template specialization 'f<1>' requested "
+      "here\n");
+  CHECK(asserted.back().rfind("hint: line 31 calls", 0) == 0);
+}
+
+TEST_CASE("an error is told once, and without a name that only looks like another") {
+  const auto shown = filter_compiler_output(
+      "g.cu:5:7: error: use of undeclared identifier 'row'; did you mean 'pow'?\n"
+      "  if (row) return;\n      ^~~\n      pow\n"
+      "/usr/include/math.h:3:1: note: 'pow' declared here\n"
+      "g.cu:9:7: error: use of undeclared identifier 'row'\n  f(row);\n    ^\n"
+      "g.cu:11:7: error: variable length array\n  T x[n][n];\n"
+      "g.cu:11:4: error: variable length array\n  T x[n][n];\n",
+      "g.cu");
+  REQUIRE(shown.errors.size() == 6);
+  CHECK(shown.errors[0] == "g.cu:5:7: error: use of undeclared identifier 'row'");
+  CHECK(shown.errors[2] == "      ^~~");
+  CHECK(shown.errors[3].rfind("g.cu:11:7: error", 0) == 0);
+  for (const char* error :
+       {"invalid operands to binary expression ('int' and 'const __cuda_builtin_blockDim_t')",
+        "initialization is not supported for __shared__ variables.",
+        "builtin functions must be directly called", "function definition is not allowed here"})
+    CHECK(filter_compiler_output("g.cu:5:3: error: " + std::string(error) + "\n  line\n", "g.cu")
+              .errors.back()
+              .rfind("hint:", 0) == 0);
+}
+
 TEST_CASE("a source line of any length makes short lines of a report") {
   const std::string said =
       "g.cu:5:3: error: " + std::string(90000, 'x') + "\n  " + std::string(90000, 'y') + "\n";

@@ -1,6 +1,8 @@
 #include "grader/compile/host_constexpr.hpp"
 
+#include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -30,6 +32,16 @@ std::string quoted_name(const std::string& message) {
   std::string name = message.substr(begin + 1, end - begin - 1);
   if (name.starts_with("const ")) name.erase(0, 6);
   return name;
+}
+
+/// Constexpr functions of <algorithm> that kernels are likely to call. clang has them for the device as well.
+constexpr std::string_view kOfAlgorithm[] = {"std::min", "std::max", "std::clamp"};
+
+bool calls_algorithm(const std::string& line, unsigned column) {
+  if (column == 0 || column > line.size()) return false;
+  const std::string_view call = std::string_view(line).substr(column - 1);
+  return std::any_of(std::begin(kOfAlgorithm), std::end(kOfAlgorithm),
+                     [&call](std::string_view name) { return call.starts_with(name); });
 }
 
 unsigned column_of(const std::string& line, const std::string& level) {
@@ -68,7 +80,8 @@ bool unevaluated(const std::string& line, unsigned column) {
 struct Call {
   Diagnostic error;
   unsigned column = 0;
-  unsigned declared = 0;  ///< line; 0 = not in the student's files
+  unsigned declared = 0;    ///< line; 0 = not in the student's files
+  bool of_library = false;  ///< it is one of a header, and of the host
 };
 
 std::vector<Call> calls_in(const std::string& said, const std::string& student_file) {
@@ -91,6 +104,8 @@ std::vector<Call> calls_in(const std::string& said, const std::string& student_f
     } else if (counts && own && calls.back().declared == 0 &&
                (says("call to __host__ function from __") || says("declared here"))) {
       calls.back().declared = at->line;
+    } else if (counts && !own && says("call to __host__ function from __")) {
+      calls.back().of_library = true;
     }
   }
   return calls;
@@ -99,6 +114,8 @@ std::vector<Call> calls_in(const std::string& said, const std::string& student_f
 }  // namespace
 
 bool may_have_host_constexpr(const std::string& source) {
+  for (const std::string_view name : kOfAlgorithm)
+    if (source.find(name) != source.npos) return true;
   static constexpr std::string_view word = "constexpr";
   const std::string_view text = source;
   for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
@@ -118,8 +135,15 @@ bool may_have_host_constexpr(const std::string& source) {
 
 std::vector<std::string> host_constexpr_flags() {
   // Templates that nobody instantiates are not looked at, as by nvcc.
-  return {"-fsyntax-only", "-fdelayed-template-parsing", "-Xclang",
-          "-fno-cuda-host-device-constexpr"};
+  // The macro keeps clang from wrapping <algorithm>, so as to leave out functions for the device; its contents are
+  // included as libstdc++ keeps them. Where there is no such file, nothing is said of these functions.
+  return {"-fsyntax-only",
+          "-fdelayed-template-parsing",
+          "-Xclang",
+          "-fno-cuda-host-device-constexpr",
+          "-D__CLANG_CUDA_WRAPPERS_ALGORITHM",
+          "-include",
+          "bits/stl_algo.h"};
 }
 
 std::vector<std::string> host_constexpr_calls(const std::string& said,
@@ -128,9 +152,10 @@ std::vector<std::string> host_constexpr_calls(const std::string& said,
   std::vector<std::string> told;
   std::set<std::pair<unsigned, unsigned>> places;  // a template says it again for each of its types
   for (const Call& call : calls_in(said, student_file)) {
-    if (call.declared == 0) continue;
     const bool shown = same_file(call.error.file, student_file);
     const std::string line = shown ? line_of(source, call.error.line) : "";
+    const bool library = call.of_library && calls_algorithm(line, call.column);
+    if (call.declared == 0 && !library) continue;
     if (shown && (call.column == 0 || call.column > line.size() || unevaluated(line, call.column) ||
                   !places.insert({call.error.line, call.column}).second))
       continue;
@@ -141,8 +166,9 @@ std::vector<std::string> host_constexpr_calls(const std::string& said,
                                                  std::to_string(call.column)},
                                    {"function", quoted_name(call.error.message)}}));
     if (shown) told.insert(told.end(), {line, std::string(call.column - 1, ' ') + "^"});
-    told.push_back(
-        messages::text("build.hint.host_constexpr", {{"line", std::to_string(call.declared)}}));
+    told.push_back(library ? messages::text("build.hint.library")
+                           : messages::text("build.hint.host_constexpr",
+                                            {{"line", std::to_string(call.declared)}}));
   }
   return told;
 }

@@ -7,16 +7,16 @@
 
 namespace grader {
 
-/// Whether a source has something that looks like a constexpr function without __device__. Where it has
-/// not, nobody needs to ask the compiler.
+/// Whether a source has something that looks like a constexpr function without __device__, or names std::min()
+/// or its like. Where it has not, nobody needs to ask the compiler.
 bool may_have_host_constexpr(const std::string& source);
 
 /// The flags for that question, behind those of a pass for the device.
 std::vector<std::string> host_constexpr_flags();
 
 /// What to say of each such call, in lines as a compiler's, from what clang said with these flags about
-/// code that it takes without them. Calls of functions of our headers or the system's do not count: nvcc
-/// has its own. `student_file`: the path under which clang knows it; `source`: its text.
+/// code that it takes without them. Of functions of our headers or the system's only std::min(), std::max() and
+/// std::clamp() count: nvcc has its own headers. `student_file`: the path under which clang knows it; `source`: its text.
 std::vector<std::string> host_constexpr_calls(const std::string& said,
                                               const std::string& student_file,
                                               const std::string& source, std::size_t most = 5);

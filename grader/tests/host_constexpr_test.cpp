@@ -67,6 +67,10 @@ __global__ void values(int* p, int n) {
   p[9] = Traits<float>::kWidth + by_default<3>() + of_template<3>(n) + on_both(n) + helper(n);
   p[10] = sizeof(f(n)) + sizeof(f((n)));
   decltype(f(3)) z = 4; p[11] = z;
+  p[12] = std::min(n, 3);  // REFUSED
+  p[13] = 1 + std::max(n, p[12]);  // REFUSED
+  p[14] = std::clamp(n, 1, 2);  // REFUSED
+  p[15] = min(n, max(n, 3));
 }
 template <class T> __global__ void of_types(T* p, int n) {
   p[0] = f(n);  // REFUSED
@@ -76,7 +80,7 @@ template <class T> __global__ void of_types(T* p, int n) {
 template <class T> __global__ void nobody_launches(T* p, int n) { p[0] = f(n); }
 int host(int* p, float* q) {
   of_types<<<1, 1>>>(p, 3); of_types<<<1, 1>>>(q, 3);
-  return f(2) + of_host(kFour) + Value(3).x + Part().get();
+  return f(2) + of_host(kFour) + std::min(3, 4) + Value(3).x + Part().get();
 }
 )";
 
@@ -112,7 +116,8 @@ TEST_CASE("clang is asked about constexpr functions only where a file seems to h
   for (const char* source :
        {"constexpr int f(int x) { return x; }", "template <class T>\nconstexpr T\nf(T x);",
         "static inline constexpr auto f() -> int { return 3; }",
-        "struct S { constexpr S(int a) : x(a) {} };", "__host__ constexpr int f();"})
+        "struct S { constexpr S(int a) : x(a) {} };", "__host__ constexpr int f();",
+        "x = std::min(a, b);"})
     CHECK(may_have_host_constexpr(source));
   for (const char* source :
        {"constexpr int kTile = 32;", "constexpr int a[] = {1, 2};", "constexpr int b{f(3)};",
@@ -127,7 +132,7 @@ TEST_CASE("what nvcc refuses of constexpr functions is refused, and nothing else
   const std::filesystem::path file = scratch.path() / "program.cu";
   write_file_atomically(file, kProgram);
   const std::set<unsigned> all = lines_with(kProgram, std::regex("// REFUSED"));
-  REQUIRE(all.size() == 19);
+  REQUIRE(all.size() == 22);
   for (const char* name : {"clang++", "clang++-14", "clang++-22"}) {
     const std::string clang = find_program(name);
     if (clang.empty()) continue;
@@ -143,6 +148,7 @@ TEST_CASE("what nvcc refuses of constexpr functions is refused, and nothing else
     CHECK(told.find(":28:21: error: 'f' is a host function") != std::string::npos);
     CHECK(told.find("  constexpr int a = f(1);  // REFUSED\n                    ^\n") !=
           std::string::npos);
+    CHECK(told.find("error: 'min' is a host function") != std::string::npos);
     // Where the function stands.
     CHECK(captured(told, std::regex("declared in line (\\d+)")) ==
           std::set<unsigned>{5, 7, 8, 14, 15, 17});

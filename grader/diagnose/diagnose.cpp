@@ -664,6 +664,7 @@ constexpr Hypothesis kHypotheses[] = {
     of_cases<explain_lost_pieces>,
     of_cases<explain_unused>,
     of_cases<explain_values>,
+    of_cases<explain_unset>,
     of_cases<explain_part>,
 };
 

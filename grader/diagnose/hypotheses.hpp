@@ -2,6 +2,7 @@
 // every case.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -126,8 +127,14 @@ Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor)
 
 /// The part of C that is wrong, in rows and columns: "rows 4..7 of every 8"; "" if it has no such form.
 std::string wrong_part(const Evidence& evidence, const Case& c);
+/// The same of the elements that are so.
+std::string part_where(const Evidence& evidence, const Case& c,
+                       const std::function<bool(int, int)>& is);
 /// The part that is right, where the rest is wrong.
 std::string right_part(const Evidence& evidence, const Case& c);
+
+/// A factor is used that was never loaded: NaN in a part of C, or a part that is not 0 where A or B is: ACC-INIT.
+std::optional<Diagnosis> explain_unset(const Evidence& evidence, const Cases& cases);
 
 /// Elements also hold sums that belong to others in their row or column, by probes: SUMS-MIXED.
 std::optional<Diagnosis> explain_mixed(const Evidence& evidence, const Cases& cases);

@@ -109,10 +109,15 @@ std::string words(const Evidence& evidence, const Cross& p) {
 
 }  // namespace
 
-std::string wrong_part(const Evidence& evidence, const Case& c) {
-  const auto wrong = [&c](int i, int j) { return c.state_at(i, j) != State::right; };
-  if (const auto p = part_of(c, wrong)) return words(evidence, *p);
+std::string part_where(const Evidence& evidence, const Case& c,
+                       const std::function<bool(int, int)>& is) {
+  if (const auto p = part_of(c, is)) return words(evidence, *p);
   return "";
+}
+
+std::string wrong_part(const Evidence& evidence, const Case& c) {
+  return part_where(evidence, c,
+                    [&c](int i, int j) { return c.state_at(i, j) != State::right; });
 }
 
 std::string right_part(const Evidence& evidence, const Case& c) {

@@ -324,6 +324,33 @@ void tell_part(const Evidence& evidence, const Case& c, Diagnosis& d) {
   d.next_step = messages::text("K-MISSING.part.next", {{"part", part}});
 }
 
+/// Exactly the blocks whose tile hangs over an edge of C are wrong.
+bool wrong_at_edges(const Tile& t, const Case& c) {
+  if (t.bm < 2 || t.bn < 2 || (c.m % t.bm == 0 && c.n % t.bn == 0)) return false;
+  const auto whole = [](int at, int tile, int extent) { return at / tile * tile + tile <= extent; };
+  bool some = false;
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j) {
+      const bool inside = whole(i, t.bm, c.m) && whole(j, t.bn, c.n);
+      if (inside && c.state_at(i, j) != State::right) return false;
+      some |= inside;
+    }
+  return some;
+}
+
+/// Some elements have each of their products several times, and the others once: that is no matter of k.
+std::optional<Diagnosis> name_repeated_part(const Evidence& evidence, const Case& c,
+                                            const Profile& p) {
+  if (c.wrong == c.size() || p.front() < 2 ||
+      std::any_of(p.begin(), p.end(), [&p](int times) { return times != p.front(); }))
+    return std::nullopt;
+  const bool edges = wrong_at_edges(evidence.tile, c);
+  std::string part = edges ? std::string(messages::raw("part.edges")) : wrong_part(evidence, c);
+  if (part.empty()) part = messages::raw("part.some");
+  return say("K-TILE-REPEATED", edges ? "all.edges" : "all.part",
+             {{"times", p.front()}, {"part", part}});
+}
+
 std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
   std::optional<Counts> counts = count_steps(evidence, c, 2);
   if (!counts || !reproduces(c, *counts)) counts = count_steps(evidence, c, 6);
@@ -345,6 +372,7 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
             {{"times", static_cast<int>(*least)}, {"root", root}});
   }
   const Profile& p = *profiles.begin();
+  if (!d && profiles.size() == 1) d = name_repeated_part(evidence, c, p);
   const bool shared =
       shares_sums(c) || blocks_per_tile(evidence, c.run, c.run.launches.back().kernel) > 1;
   if (!d) d = name_profile(evidence, c, *counts, p, profiles.size() == 1, shared);

@@ -79,6 +79,7 @@ enum class FindingCause : std::uint8_t {
   earlier_phase,  ///< async_not_waited: of the mbarrier, the phase before the copy's was waited for
   few_arrivals,   ///< deadlock: some have arrived at an mbarrier, and not all that it expects
   short_phase,    ///< async_not_waited: that phase was told of fewer bytes than its copies bring
+  named_row,      ///< out_of_bounds: the address of a row of 16 bytes that a lane gives to ldmatrix
 };
 
 struct SourceLine {

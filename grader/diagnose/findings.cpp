@@ -408,8 +408,10 @@ std::string variant_outside(const Finding& finding, const Run* run, ElementType 
       finding.cause == FindingCause::negative_source)
     return "longer";  // the place is right
   if (bytes_before_frame(finding.at) > 0) return "local.before";
-  return variant_of_bounds(finding.at, launch_of(finding, run),
-                           element_width(finding.at, run, type));
+  const std::string variant = variant_of_bounds(finding.at, launch_of(finding, run),
+                                                element_width(finding.at, run, type));
+  if (variant != "fragment" || finding.cause != FindingCause::named_row) return variant;
+  return finding.at.thread.x % 32 < 16 ? "fragment.row" : "fragment.second";
 }
 
 std::string variant_of_copy(const Finding& finding) {
@@ -550,6 +552,7 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
                 {"width", element_width(at, run, type)},
                 {"size", at.object_bytes},
                 {"count", at.bytes / element_width(at, run, type)},
+                {"lane", at.thread.x % 32},
                 {"place", object + " (" + where + ")"},
                 {"other", finding.other ? line_of(finding.other->where) : "another line"},
                 {"detail", finding.detail},

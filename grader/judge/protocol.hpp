@@ -109,7 +109,7 @@ constexpr FindingKind last_of(FindingKind) {
   return FindingKind::will_spill;
 }
 constexpr FindingCause last_of(FindingCause) {
-  return FindingCause::short_phase;
+  return FindingCause::named_row;
 }
 constexpr MemorySpace last_of(MemorySpace) {
   return MemorySpace::param;

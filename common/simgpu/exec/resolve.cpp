@@ -495,6 +495,9 @@ void report_fault(BlockRun& run, const Warp& w, unsigned lane, const Op& op, Acc
                        ? start + "at " + hex + ", where nothing is allocated"
                        : start + place(f.at);
         f.detail += beside;
+        if (const ptx::Instruction* const i = run.launch->program->instructions[op.pc].ptx;
+            i != nullptr && i->op == ptx::Opcode::ldmatrix)
+          f.cause = FindingCause::named_row;
     }
     return f;
   });

@@ -605,11 +605,14 @@ void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Findi
   ask_of_left_tile(evidence, run, finding, d);
   const Access& at = finding.at;
   if (!evidence.follow || at.space != simgpu::MemorySpace::shared || at.object.empty() ||
-      at.where.line == 0 || !by_thread(at) || at.object_bytes == 0)
+      at.where.line == 0 || at.object_bytes == 0)
     return;
   const auto launch = std::find_if(run.launches.begin(), run.launches.end(),
                                    [&](const auto& one) { return one.kernel == finding.kernel; });
   if (launch == run.launches.end()) return;
+  if (at.actor == simgpu::Actor::warp && finding.kind == FindingKind::uninitialised_read)
+    ask_of_fragment_begin(evidence, run, *launch, finding, d);
+  if (!by_thread(at)) return;
   const std::int64_t width = width_of(at, evidence.type);
   const std::int64_t element = at.offset >= 0 ? at.offset / width : -1;
   const std::string name = short_name(at.object);

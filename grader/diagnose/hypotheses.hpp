@@ -225,6 +225,18 @@ void name_race(const Evidence& evidence, const Run& run, const simgpu::Finding& 
 /// An access outside of A or B in a call that never reads the other of the two. Sets the next step, or leaves it.
 void ask_of_other_matrix(const Run& run, const simgpu::Finding& finding, Diagnosis& d);
 
+/// A fragment reaches elements of its tile that nobody stored: it begins at a column that is no multiple of its columns.
+/// Sets the next step, or leaves it.
+void ask_of_fragment_begin(const Evidence& evidence, const Run& run,
+                           const simgpu::LaunchReport& launch, const simgpu::Finding& finding,
+                           Diagnosis& d);
+
+/// A sentence about which lanes read which rows of a tile that begins at element `begin` of its array, if a row belongs
+/// to each group of so many lanes; else "".
+std::string lanes_of_row(const Evidence& evidence, const Run& run,
+                         const simgpu::LaunchReport& launch, const simgpu::Access& at,
+                         std::int64_t begin, std::int64_t columns);
+
 /// Which elements nobody stored says more than which two threads met, if they are the last ones of each
 /// thread's part, or tiles inside C.
 bool is_telling_part(const Evidence& evidence, const Cases& cases);

@@ -157,6 +157,10 @@ void ask_of_parts_filled(const simgpu::Finding& finding, const std::string& name
 
 }  // namespace
 
+std::int64_t stored_row_length(const simgpu::Finding& finding, std::int64_t width) {
+  return rows_of(finding, width).length;
+}
+
 void add_stored(const simgpu::Finding& finding, const std::string& name, std::int64_t width,
                 std::int64_t row, const simgpu::LaunchReport* launch, Diagnosis& d) {
   if (finding.written.empty()) {

@@ -42,6 +42,9 @@ bool is_scratch(const simgpu::Access& at);
 void add_stored(const simgpu::Finding& finding, const std::string& name, std::int64_t width,
                 std::int64_t row, const simgpu::LaunchReport* launch, Diagnosis& d);
 
+/// The length of a row of the array of `finding`, if what had been stored of it by then shows rows with padding; else 0.
+std::int64_t stored_row_length(const simgpu::Finding& finding, std::int64_t width);
+
 /// The same if A or B is smaller than its tile, and all of it but no zeros around it had been stored: asks
 /// who stores those. `run` may be null.
 void ask_of_edge(const simgpu::Finding& finding, const Tile& tile, const Run* run,

@@ -131,6 +131,34 @@ std::optional<std::int64_t> apart_in(const Warp& warp, unsigned lanes) {
   return apart;
 }
 
+/// In a loop that is not unrolled nobody sees but its first round: one of the two begins where they meet, and the other
+/// one, which begins elsewhere, comes there later, by a step that is too short for all threads of the block.
+bool ask_of_later_round(const simgpu::Finding& finding, const std::string& name,
+                        const simgpu::Dim3& block, std::int64_t element, const Reaches& one,
+                        const Reaches& other, Diagnosis& d) {
+  const bool loop = finding.at.where == finding.other->where && one.size() == 1 &&
+                    other.size() == 1 && !one.all && !other.all;
+  if (!loop || one.front().first == other.front().first) return false;
+  const bool here = one.front().holds(element), there = other.front().holds(element);
+  if (here == there) return false;
+  const Access &begins = here ? finding.at : *finding.other,
+               &comes = here ? *finding.other : finding.at;
+  const std::int64_t threads = std::int64_t{block.x} * block.y * block.z,
+                     count = one.front().count, from = (here ? other : one).front().first;
+  // So far it may go in one round, if it has not gone too far already.
+  if (from >= element || element - from >= threads * count) return false;
+  add_list(begins, name, here ? one : other, 0, d);
+  d.next_step = messages::text("RACE-WAW.later.next",
+                               {{"element", element},
+                                {"first", coordinates(begins.thread)},
+                                {"later", coordinates(comes.thread)},
+                                {"from", from},
+                                {"threads", threads},
+                                {"span", threads * count},
+                                {"shape", fmt::format("{} x {}", block.x, block.y)}});
+  return true;
+}
+
 /// The only one that two threads of a block differ in, if that is not the first; else "".
 std::string one_coordinate(const simgpu::Dim3& one, const simgpu::Dim3& other) {
   const bool x = one.x != other.x, y = one.y != other.y, z = one.z != other.z;
@@ -569,6 +597,11 @@ void show_leaving(const simgpu::Finding& finding, const std::string& name, std::
   }
   if (const auto firsts = firsts_of(warp);
       !firsts.empty() &&
+      ask_of_rows_of_threads(threads, finding.at.thread, firsts,
+                             list.empty() ? 1 : list.front().count, d))
+    return;
+  if (const auto firsts = firsts_of(warp);
+      !firsts.empty() &&
       ask_of_numbering(evidence, threads, firsts, static_cast<std::int64_t>(first_thread),
                        list.empty() ? 1 : list.front().count, elements, d))
     return;
@@ -629,6 +662,10 @@ void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Findi
     show_repeating(finding, name, warp.of_lane(lane_of(at)), d);
   } else if (meets) {
     const Warp other(evidence, run, *launch, *finding.other);
+    if (d.id == "RACE-WAW" &&
+        ask_of_later_round(finding, name, launch->block, element, warp.of_lane(lane_of(at)),
+                           other.of_lane(lane_of(*finding.other)), d))
+      return;
     show_meeting(finding, name, element, warp.of_lane(lane_of(at)),
                  other.of_lane(lane_of(*finding.other)), d);
     if (d.id == "RACE-WAW" && !ask_of_wrapping(finding, name, launch->block, warp, other, d))

@@ -206,6 +206,12 @@ bool ask_of_place_behind(const Evidence& evidence, const simgpu::Access& at,
                          const simgpu::LaunchReport& launch, const std::vector<std::int64_t>& own,
                          std::int64_t element, Diagnosis& d);
 
+/// Threads along x fill an array side by side, but those of the next row of a 2D block begin further on than the row has
+/// elements: threadIdx.y counts for more threads than there are along x. Sets the next step, or returns false.
+bool ask_of_rows_of_threads(const simgpu::Dim3& block, const simgpu::Dim3& thread,
+                            const std::vector<std::int64_t>& first, std::int64_t count,
+                            Diagnosis& d);
+
 /// Threads numbered from `number` on that begin with the elements `first` of an array of `elements`, in pieces of `count`:
 /// whether / and % of their numbers have taken two different lengths of a row. Sets the next step, or leaves it.
 bool ask_of_numbering(const Evidence& evidence, const simgpu::Dim3& block,

@@ -19,6 +19,28 @@ std::vector<std::int64_t> lengths(const Tile& tile, const simgpu::Dim3& block) {
 
 }  // namespace
 
+bool ask_of_rows_of_threads(const simgpu::Dim3& block, const simgpu::Dim3& thread,
+                            const std::vector<std::int64_t>& first, std::int64_t count,
+                            Diagnosis& d) {
+  const auto lane = std::size_t{(thread.y * block.x + thread.x) % 32};
+  if (block.y < 2 || block.z > 1 || thread.y == 0 || block.x % 32 != 0 || lane >= first.size() ||
+      count < 1)
+    return false;
+  for (std::size_t i = 1; i < first.size(); ++i)
+    if (first[i] != first[i - 1] + count) return false;
+  // Where this row of threads begins, and how far from the one above it.
+  const std::int64_t begin = first[lane] - std::int64_t{thread.x} * count,
+                     far = begin / thread.y, right = std::int64_t{block.x} * count;
+  if (begin <= 0 || begin % thread.y != 0 || far <= right) return false;
+  d.next_step = messages::text("OOB.rows_of_threads.next",
+                               {{"y", thread.y},
+                                {"begin", begin},
+                                {"far", far},
+                                {"threads", block.x},
+                                {"right", right}});
+  return true;
+}
+
 bool ask_of_numbering(const Evidence& evidence, const simgpu::Dim3& block,
                       const std::vector<std::int64_t>& first, std::int64_t number,
                       std::int64_t count, std::int64_t elements, Diagnosis& d) {

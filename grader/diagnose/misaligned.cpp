@@ -29,8 +29,16 @@ void name_lane(const simgpu::Access& at, std::int64_t rest, std::int64_t count,
   const std::uint32_t lane = at.thread.x % 32, warp = at.thread.x / 32;
   if (at.thread.y == 0 && at.thread.z == 0 && lane == 0) {
     if (warp > 0) result.variant = "warp";
+    // A number of threads that has only been divided, or not been multiplied again.
+    const auto index = count > 0 ? at.offset / (at.bytes / count) : 0;
+    if (warp > 0 && index > 1 && at.thread.x % index == 0 && at.thread.x / index > 1 &&
+        at.thread.x / index <= 32) {
+      result.variant = "divided";
+      result.gaps.push_back({"number", at.thread.x});
+      result.gaps.push_back({"by", at.thread.x / index});
+    }
     result.gaps.push_back({"warp", warp});
-    if (count > 2 && rest == count - 1) result.variant = "early";
+    if (count > 2 && rest == count - 1 && result.variant != "divided") result.variant = "early";
   }
   if (at.thread.y != 0 || at.thread.z != 0 || !std::has_single_bit(lane)) return;
   result.variant = "lane";

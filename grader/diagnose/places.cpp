@@ -155,8 +155,19 @@ bool in_pairs(const Case& c, const std::vector<Place>& places, int down, int rig
   });
 }
 
+/// Elements come from so many rows (or columns) further on as a thread's own part lies behind the beginning of its
+/// block's tile: that place is added to where the whole tile is fetched.
+bool own_place_added(const Tile& t, bool row, const std::function<bool(const Holds&)>& all) {
+  if (t.tm < 2 || t.tn < 2 || t.wm > 0 || t.bn % t.tn != 0) return false;
+  return all([&](int i, int j, const Place& p) {
+    const int off = row ? p.row - i : p.col - j;
+    return row ? p.col == j && off >= 0 && off % t.tm == 0
+               : p.row == i && (off == j % (t.bn / t.tn) || off == j % t.bn / t.tn * t.tn);
+  });
+}
+
 /// Only the row, or only the column, is another than it should be: which, and by how much.
-void ask_of_shift(const Case& c, const std::vector<Place>& places, const char* matrix,
+void ask_of_shift(const Tile& tile, const Case& c, const std::vector<Place>& places, const char* matrix,
                   const std::function<bool(const Holds&)>& all, Diagnosis& d) {
   const Place to = first_moved(c, places), from = places[c.at(to.row, to.col)];
   if ((to.row == from.row) == (to.col == from.col)) return;
@@ -164,13 +175,17 @@ void ask_of_shift(const Case& c, const std::vector<Place>& places, const char* m
   const int here = row ? to.row : to.col, there = row ? from.row : from.col,
             off = std::abs(here - there);
   const bool pairs = in_pairs(c, places, row ? off : 0, row ? 0 : off, all);
-  d.next_step = messages::text(pairs ? "TILE-MAP.pairs.next" : "TILE-MAP.shift.next",
+  const bool own = !pairs && matrix[0] == 'C' && own_place_added(tile, row, all);
+  d.next_step = messages::text(pairs ? "TILE-MAP.pairs.next"
+                               : own ? "TILE-MAP.own.next"
+                                     : "TILE-MAP.shift.next",
                                {{"i", to.row},
                                 {"j", to.col},
                                 {"i2", from.row},
                                 {"j2", from.col},
                                 {"matrix", matrix},
                                 {"what", row ? "row" : "column"},
+                                {"operand", row ? "A" : "B"},
                                 {"apart", (off == 1 ? "one " : std::to_string(off) + " ") +
                                               (row ? "row" : "column") + (off == 1 ? "" : "s")},
                                 {"off", off}});
@@ -320,7 +335,7 @@ Named name_places(const Evidence& evidence, const Case& c, const std::vector<Pla
         all([&](int i, int j, const Place& p) { return p.row / r == i / r && p.col / q == j / q; });
     if (!inside) continue;
     Named named{name_inside(c, r, q, all, product ? "inside" : "copy", gaps)};
-    ask_of_shift(c, places, product ? "C" : matrix, all, named.diagnosis);
+    ask_of_shift(evidence.tile, c, places, product ? "C" : matrix, all, named.diagnosis);
     return named;
   }
   if (const auto d = named_offset(to, from, all, gaps)) return {*d, true};
@@ -334,7 +349,7 @@ Named name_places(const Evidence& evidence, const Case& c, const std::vector<Pla
     return {say("TILE-MAP", how_tiles_move(evidence, c, places, *moved), gaps), true};
   }
   Named named{say("TILE-MAP", product ? "all" : "copy", gaps)};
-  ask_of_shift(c, places, product ? "C" : matrix, all, named.diagnosis);
+  ask_of_shift(evidence.tile, c, places, product ? "C" : matrix, all, named.diagnosis);
   return named;
 }
 

@@ -143,19 +143,19 @@ bool ask_of_later_round(const simgpu::Finding& finding, const std::string& name,
   if (here == there) return false;
   const Access &begins = here ? finding.at : *finding.other,
                &comes = here ? *finding.other : finding.at;
-  const std::int64_t threads = std::int64_t{block.x} * block.y * block.z,
-                     count = one.front().count, from = (here ? other : one).front().first;
+  const std::int64_t threads = std::int64_t{block.x} * block.y * block.z, count = one.front().count,
+                     from = (here ? other : one).front().first;
   // So far it may go in one round, if it has not gone too far already.
   if (from >= element || element - from >= threads * count) return false;
   add_list(begins, name, here ? one : other, 0, d);
-  d.next_step = messages::text("RACE-WAW.later.next",
-                               {{"element", element},
-                                {"first", coordinates(begins.thread)},
-                                {"later", coordinates(comes.thread)},
-                                {"from", from},
-                                {"threads", threads},
-                                {"span", threads * count},
-                                {"shape", fmt::format("{} x {}", block.x, block.y)}});
+  d.next_step =
+      messages::text("RACE-WAW.later.next", {{"element", element},
+                                             {"first", coordinates(begins.thread)},
+                                             {"later", coordinates(comes.thread)},
+                                             {"from", from},
+                                             {"threads", threads},
+                                             {"span", threads * count},
+                                             {"shape", fmt::format("{} x {}", block.x, block.y)}});
   return true;
 }
 
@@ -596,9 +596,8 @@ void show_leaving(const simgpu::Finding& finding, const std::string& name, std::
     return;
   }
   if (const auto firsts = firsts_of(warp);
-      !firsts.empty() &&
-      ask_of_rows_of_threads(threads, finding.at.thread, firsts,
-                             list.empty() ? 1 : list.front().count, d))
+      !firsts.empty() && ask_of_rows_of_threads(threads, finding.at.thread, firsts,
+                                                list.empty() ? 1 : list.front().count, d))
     return;
   if (const auto firsts = firsts_of(warp);
       !firsts.empty() &&

@@ -408,8 +408,8 @@ std::string variant_outside(const Finding& finding, const Run* run, ElementType 
       finding.cause == FindingCause::negative_source)
     return "longer";  // the place is right
   if (bytes_before_frame(finding.at) > 0) return "local.before";
-  const std::string variant = variant_of_bounds(finding.at, launch_of(finding, run),
-                                                element_width(finding.at, run, type));
+  const std::string variant =
+      variant_of_bounds(finding.at, launch_of(finding, run), element_width(finding.at, run, type));
   if (variant != "fragment" || finding.cause != FindingCause::named_row) return variant;
   return finding.at.thread.x % 32 < 16 ? "fragment.row" : "fragment.second";
 }

@@ -58,8 +58,7 @@ void ask_of_fragment_begin(const Evidence& evidence, const Run& run,
   if (length < 2) return;
   const auto lanes = lanes_of_access(evidence, run, launch, finding.at, width);
   if (!lanes || lanes->mask != ~0u) return;
-  const std::int64_t begin =
-                         *std::min_element(lanes->element.begin(), lanes->element.end()),
+  const std::int64_t begin = *std::min_element(lanes->element.begin(), lanes->element.end()),
                      col = begin % length;
   std::int64_t end = 0;  // behind the fragment's last column
   for (const std::int64_t e : lanes->element) end = std::max(end, e % length + lanes->each);
@@ -82,9 +81,10 @@ std::string lanes_of_row(const Evidence& evidence, const Run& run,
     for (unsigned lane = 0; lane < 32; ++lane)
       counted = counted && row(lane) == row(0) + lane / group;
     if (counted)
-      return " " + messages::text("ASYNC-NOT-WAITED.left.lanes",
-                                  {{"group", group}, {"rows", 32 / group}, {"first", row(0)},
-                                   {"last", row(31)}});
+      return " " +
+             messages::text(
+                 "ASYNC-NOT-WAITED.left.lanes",
+                 {{"group", group}, {"rows", 32 / group}, {"first", row(0)}, {"last", row(31)}});
   }
   return "";
 }

@@ -29,15 +29,12 @@ bool ask_of_rows_of_threads(const simgpu::Dim3& block, const simgpu::Dim3& threa
   for (std::size_t i = 1; i < first.size(); ++i)
     if (first[i] != first[i - 1] + count) return false;
   // Where this row of threads begins, and how far from the one above it.
-  const std::int64_t begin = first[lane] - std::int64_t{thread.x} * count,
-                     far = begin / thread.y, right = std::int64_t{block.x} * count;
+  const std::int64_t begin = first[lane] - std::int64_t{thread.x} * count, far = begin / thread.y,
+                     right = std::int64_t{block.x} * count;
   if (begin <= 0 || begin % thread.y != 0 || far <= right) return false;
-  d.next_step = messages::text("OOB.rows_of_threads.next",
-                               {{"y", thread.y},
-                                {"begin", begin},
-                                {"far", far},
-                                {"threads", block.x},
-                                {"right", right}});
+  d.next_step = messages::text(
+      "OOB.rows_of_threads.next",
+      {{"y", thread.y}, {"begin", begin}, {"far", far}, {"threads", block.x}, {"right", right}});
   return true;
 }
 

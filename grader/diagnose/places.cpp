@@ -167,8 +167,8 @@ bool own_place_added(const Tile& t, bool row, const std::function<bool(const Hol
 }
 
 /// Only the row, or only the column, is another than it should be: which, and by how much.
-void ask_of_shift(const Tile& tile, const Case& c, const std::vector<Place>& places, const char* matrix,
-                  const std::function<bool(const Holds&)>& all, Diagnosis& d) {
+void ask_of_shift(const Tile& tile, const Case& c, const std::vector<Place>& places,
+                  const char* matrix, const std::function<bool(const Holds&)>& all, Diagnosis& d) {
   const Place to = first_moved(c, places), from = places[c.at(to.row, to.col)];
   if ((to.row == from.row) == (to.col == from.col)) return;
   const bool row = to.row != from.row;

@@ -116,8 +116,7 @@ std::string part_where(const Evidence& evidence, const Case& c,
 }
 
 std::string wrong_part(const Evidence& evidence, const Case& c) {
-  return part_where(evidence, c,
-                    [&c](int i, int j) { return c.state_at(i, j) != State::right; });
+  return part_where(evidence, c, [&c](int i, int j) { return c.state_at(i, j) != State::right; });
 }
 
 std::string right_part(const Evidence& evidence, const Case& c) {

@@ -58,8 +58,8 @@ void ask_of_left_tile(const Evidence& evidence, const Run& run, const simgpu::Fi
   // The tile that was left is the one in front of the one that was met.
   const std::int64_t place = a ? index / both : index / both - 1,
                      row = (index - place * both - (a ? 0 : of_a)) / (a ? t.bk : t.bn);
-  const std::string lanes = lanes_of_row(evidence, run, *launch, at, place * both + (a ? 0 : of_a),
-                                         a ? t.bk : t.bn);
+  const std::string lanes =
+      lanes_of_row(evidence, run, *launch, at, place * both + (a ? 0 : of_a), a ? t.bk : t.bn);
   d.next_step = messages::text("ASYNC-NOT-WAITED.left.next", {{"matrix", a ? "A" : "B"},
                                                               {"place", place},
                                                               {"row", row},

@@ -55,10 +55,12 @@ std::optional<Diagnosis> explain_unset(const Evidence& evidence, const Cases& ca
   if (evidence.operation != Operation::product || !evidence.run_probe) return std::nullopt;
   const Case& c = shown(cases);
   if (c.k == 0 || c.wrong == 0 || worst_finding(c.run.launches) != nullptr) return std::nullopt;
-  if (const LeftOver nan = not_a_number(c); any_left(nan)) return of_part(evidence, c, "part", "", nan);
+  if (const LeftOver nan = not_a_number(c); any_left(nan))
+    return of_part(evidence, c, "part", "", nan);
   if (const LeftOver both = left_without(evidence, c, true, true); both.empty() || any_left(both))
     return std::nullopt;  // it is not the factors
-  const LeftOver a = left_without(evidence, c, true, false), b = left_without(evidence, c, false, true);
+  const LeftOver a = left_without(evidence, c, true, false),
+                 b = left_without(evidence, c, false, true);
   if (a.empty() || b.empty() || any_left(a) == any_left(b)) return std::nullopt;
   return of_part(evidence, c, "factor", any_left(a) ? "A" : "B", any_left(a) ? a : b);
 }

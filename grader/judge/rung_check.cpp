@@ -9,6 +9,7 @@
 #include "common/reference.hpp"
 #include "grader/compile/array_bounds.hpp"
 #include "grader/diagnose/wording.hpp"
+#include "grader/judge/cut_off.hpp"
 #include "grader/messages.hpp"
 #include "grader/os/escape.hpp"
 
@@ -234,17 +235,15 @@ void keep_printed(const CallOutcome& outcome, std::string& printed) {
 }  // namespace
 
 std::optional<Failure::Kind> RungCheck::compare(const CallOutcome& outcome, Fill fill,
-                                                CaseResult* into) const {
+                                                bool* cut_off) const {
   const Verification verified =
       verify(rung_.operation, outcome.run.a, outcome.run.b, outcome.run.c_before,
              outcome.run.c_after, fill, allowed_units(rung_, type_, fill));
   // In parts of kRoundedTf32Units, the canary loses 0.2 where both operands are rounded, 1.0 where
   // one is cut off, 1.8 where both are.
   const double lost = (verified.max_units - kAllowedTensorUnits) / kRoundedTf32Units;
-  if (into && fill == Fill::canary && rung_.precision == Precision::tf32 && lost > 0.5 &&
-      std::isfinite(lost))
-    into->notes.push_back(
-        text("note.tf32", {{"entry", entry_}, {"what", lost > 1.3 ? "A and B" : "A or of B"}}));
+  *cut_off = fill == Fill::canary && rung_.precision == Precision::tf32 && lost > 0.5 &&
+             std::isfinite(lost);
   if (!outcome.result.refused.empty()) return Failure::Kind::api;
   if (!verified.right) return Failure::Kind::wrong;
   return std::nullopt;
@@ -258,7 +257,18 @@ std::optional<Failure> RungCheck::attempt(const Case& shape, Fill fill, Before b
                                        instruction_budget(lab_, shape.extents)});
   if (into) keep_printed(outcome, into->printed);
   std::optional<Failure::Kind> kind = failed_call(outcome);
-  if (!kind) kind = compare(outcome, fill, into);
+  bool cut_off = false;
+  if (!kind) kind = compare(outcome, fill, &cut_off);
+  if (into && cut_off) {
+    const auto product = [this](const diag::Matrix& a,
+                                const diag::Matrix& b) -> std::optional<diag::Matrix> {
+      const diag::Matrix c(diag::ElementType::float32, a.rows, b.cols, b.cols);
+      CallOutcome once = session_.call({entry_, a, b, c});
+      if (failed_call(once)) return std::nullopt;
+      return std::move(once.run.c_after);
+    };
+    into->notes.push_back(cut_off_note(entry_, product, "A or of B"));
+  }
   if (!kind && !(outcome.result.default_stream.empty() && outcome.result.unordered.empty()))
     kind = Failure::Kind::stream;
   if (kind) {

@@ -83,9 +83,8 @@ class RungCheck {
   const std::string& entry() const { return entry_; }
 
  private:
-  /// How C of a call that returned is wrong; notes go into `into`, which may be null.
-  std::optional<Failure::Kind> compare(const CallOutcome& outcome, Fill fill,
-                                       CaseResult* into) const;
+  /// How C of a call that returned is wrong; and whether operands in TF32 seem to be cut off, not rounded.
+  std::optional<Failure::Kind> compare(const CallOutcome& outcome, Fill fill, bool* cut_off) const;
   std::optional<Failure> attempt(const Case& shape, Fill fill, Before before, bool reuse,
                                  bool checks, CaseResult* into, CallOutcome* keep);
 

@@ -417,6 +417,26 @@ std::string group_text(const Warp& warp, const Reaches& own) {
                                                     {"left", apart - count}});
 }
 
+/// Pieces of several elements, and a step that counts the elements of each one where it should count pieces: with a
+/// step shorter by so much the thread stays inside. Or "".
+std::string step_of_elements(std::int64_t apart, const Reaches& own, std::int64_t element,
+                             std::int64_t elements) {
+  const std::int64_t count = own.front().count;
+  if (own.size() < 2 || count < 2 || apart != count) return "";
+  const std::int64_t first = own.front().first, step = own[1].first - first;
+  for (std::size_t i = 2; i < own.size(); ++i)
+    if (own[i].first - own[i - 1].first != step) return "";
+  const bool left = step > 0 && (element - first) % step == 0;
+  if (!left || step % (count * count) != 0 || first + (element - first) / count >= elements)
+    return "";
+  return messages::text("OOB.leaves.elements.next", {{"first", first},
+                                                     {"reached", element},
+                                                     {"step", step},
+                                                     {"count", count},
+                                                     {"right", step / count},
+                                                     {"second", 2 * count}});
+}
+
 /// The next step for a thread that begins inside, as `list` shows, and leaves its array of `elements` at
 /// `element`.
 std::string ask_of_leaving(const Evidence& evidence, const Warp& warp, const Reaches& list,
@@ -434,6 +454,8 @@ std::string ask_of_leaving(const Evidence& evidence, const Warp& warp, const Rea
   if (apart >= kFar && apart_in(warp, kNeighbours))
     return messages::text("OOB.leaves.apart.next",
                           {{"first", first}, {"reached", element}, {"apart", apart}});
+  if (std::string text = step_of_elements(apart, list, element, elements); !text.empty())
+    return text;
   std::string steps = steps_text(warp, apart, list);
   if (!steps.empty() && apart == list.front().count) steps += rows_text(evidence, elements, list);
   if (steps.empty()) steps = group_text(warp, list);

@@ -588,6 +588,7 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
                launch_of(finding, run), d);
   }
   ask_of_edge(finding, tile, run, element_width(at, run, type), d);
+  ask_of_missing_parts(finding, run, element_width(at, run, type), d);
   ask_of_packed_tile(finding, tile, run, element_width(at, run, type), d);
   add_place_in_ring(finding, tile, run, launch_of(finding, run), element_width(at, run, type), d);
   if (finding.kind == FindingKind::deadlock) {

@@ -250,6 +250,10 @@ bool is_telling_part(const Evidence& evidence, const Cases& cases);
 /// In a whole tile every thread stores as many elements, and fewer than it should: "" otherwise.
 std::string too_few_stores(const Evidence& evidence);
 
+/// Blocks in one row compute a tile each, counted row by row, and the launch has fewer of them than C has tiles. Empty:
+/// it is not so.
+NextStep fewer_blocks_than_tiles(const Tile& tile, const Case& c);
+
 /// Whole rows of a tile are missing, from `first` on, and several blocks share it: one of them stores too little. Or "".
 std::string shares_missing(const Evidence& evidence, const Case& c, int first);
 

@@ -227,6 +227,31 @@ void add_stored(const simgpu::Finding& finding, const std::string& name, std::in
                         {"list", list}}));
 }
 
+void ask_of_missing_parts(const simgpu::Finding& finding, const Run* run, std::int64_t width,
+                          Diagnosis& d) {
+  if (finding.kind != simgpu::FindingKind::uninitialised_read || run == nullptr ||
+      !is_scratch(finding.at) || finding.at.offset < 0 || run->launches.size() < 2)
+    return;
+  const std::int64_t m = run->c_before.rows, n = run->c_before.cols,
+                     elements = static_cast<std::int64_t>(finding.at.object_bytes) / width,
+                     stored = static_cast<std::int64_t>(finding.written_bytes) / width;
+  const Rows rows = rows_of(finding, width);
+  // Matrices like C, one after the other, whose rows may have some padding.
+  const std::int64_t length = rows.length > 0 ? rows.length : n, part = m * length;
+  if (part < 1 || length < n || elements % part != 0 || elements / part < 2 ||
+      stored % (m * n) != 0)
+    return;
+  const std::int64_t there = stored / (m * n), missing = finding.at.offset / width / part;
+  // The first ones are there, and nothing of the one that is read.
+  if (there < 1 || there != missing || (rows.length > 0 && rows.count != there * m)) return;
+  const simgpu::LaunchReport& storing = run->launches.front();
+  d.next_step = NextStep::of("UNINIT.splits.next", {{"parts", elements / part},
+                                                    {"m", m},
+                                                    {"n", n},
+                                                    {"there", there},
+                                                    {"grid", dims(storing.grid)}});
+}
+
 void ask_of_edge(const simgpu::Finding& finding, const Tile& tile, const Run* run,
                  std::int64_t width, Diagnosis& d) {
   const bool shared = finding.at.space == simgpu::MemorySpace::shared;

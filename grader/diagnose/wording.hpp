@@ -50,6 +50,11 @@ std::int64_t stored_row_length(const simgpu::Finding& finding, std::int64_t widt
 void ask_of_edge(const simgpu::Finding& finding, const Tile& tile, const Run* run,
                  std::int64_t width, Diagnosis& d);
 
+/// Scratch memory has several matrices like C, of which only the first ones have been stored: asks for the blocks of the
+/// others. `run` may be null.
+void ask_of_missing_parts(const simgpu::Finding& finding, const Run* run, std::int64_t width,
+                          Diagnosis& d);
+
 /// An element just past the last row of `m` has two names, "A[8][0]" and "A[7][9]": a sentence that gives
 /// both; "" if the access lies elsewhere.
 std::string also_at(const simgpu::Access& access, const Matrix& m);

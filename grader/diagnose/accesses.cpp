@@ -463,33 +463,6 @@ std::string ask_of_leaving(const Evidence& evidence, const Warp& warp, const Rea
                         {{"first", first}, {"reached", element}, {"steps", steps}});
 }
 
-/// Lane 0 of a warp begins beyond row 0 of a product's tile with bk rows, where warps have parts of its
-/// columns: the part begins at the wrong place, whatever lanes add.
-bool ask_of_warp(const Evidence& evidence, const Warp& warp, const Access& at,
-                 std::uint64_t first_thread, Diagnosis& d) {
-  const Tile& tile = evidence.tile;
-  const Reaches list = warp.of_lane(0);
-  if (evidence.operation != Operation::product || tile.wm < 1 || tile.wn < 1 || tile.bk < 2 ||
-      at.actor != simgpu::Actor::thread || list.empty() || at.thread.y != 0 || at.thread.z != 0 ||
-      first_thread == 0)
-    return false;
-  const auto elements = static_cast<std::int64_t>(at.object_bytes) /
-                        static_cast<std::int64_t>(size_of(evidence.type));
-  const std::int64_t row = elements / tile.bk;
-  constexpr std::int64_t kMostPadding = 8;
-  const bool by_k = elements % tile.bk == 0 &&
-                    (row == tile.bn || (row >= tile.bm && row <= tile.bm + kMostPadding));
-  const std::int64_t extent = row == tile.bn ? tile.bn : tile.bm;
-  if (!by_k || list.front().first < extent) return false;
-  d.next_step = messages::text("OOB.warp.next", {{"warp", first_thread / kWarpSize},
-                                                 {"first", list.front().first},
-                                                 {"rows", tile.wm},
-                                                 {"columns", tile.wn},
-                                                 {"bm", tile.bm},
-                                                 {"bn", tile.bn}});
-  return true;
-}
-
 /// Reads from a tile of B: a thread's first one lies behind row 0, where the first k is, so its column is too
 /// large; or it has the column of all of its neighbours.
 bool ask_of_column(const Evidence& evidence, const Warp& warp, const Reaches& list,
@@ -582,6 +555,18 @@ std::vector<std::int64_t> firsts_of(const Warp& warp) {
   return firsts.size() == kWarpSize ? firsts : std::vector<std::int64_t>{};
 }
 
+/// What the numbers of a warp's threads were multiplied or divided by, to give the element where each begins.
+bool ask_of_threads_numbers(const Evidence& evidence, const Warp& warp, const Access& at,
+                            std::uint64_t first_thread, const simgpu::Dim3& block,
+                            const Reaches& list, std::int64_t elements, Diagnosis& d) {
+  const auto firsts = firsts_of(warp);
+  if (firsts.empty()) return false;
+  const std::int64_t count = list.empty() ? 1 : list.front().count;
+  return ask_of_rows_of_threads(block, at.thread, firsts, count, d) ||
+         ask_of_numbering(evidence, block, firsts, static_cast<std::int64_t>(first_thread), count,
+                          elements, d);
+}
+
 /// An access outside was never made, so it is in no list: `list` has what the thread did inside.
 void show_leaving(const simgpu::Finding& finding, const std::string& name, std::int64_t element,
                   const Warp& warp, unsigned lane, std::uint64_t first_thread,
@@ -599,7 +584,10 @@ void show_leaving(const simgpu::Finding& finding, const std::string& name, std::
   if (d.id == "OOB" &&
       ask_of_place_behind(evidence, finding.at, launch, firsts_of(list), element, d))
     return;
-  if (ask_of_warp(evidence, warp, finding.at, first_thread, d)) return;
+  if (const Reaches own = warp.of_lane(0);
+      !own.empty() &&
+      ask_of_warp(evidence, own.front().first, finding.at, first_thread / kWarpSize, d))
+    return;
   if (d.id == "OOB" && ask_of_column(evidence, warp, list, finding.at, element, d)) return;
   const simgpu::Dim3& block = finding.at.block;
   if (d.id != "OOB" || (block.x | block.y | block.z) != 0) return;
@@ -617,14 +605,7 @@ void show_leaving(const simgpu::Finding& finding, const std::string& name, std::
                                                       {"threads", count}});
     return;
   }
-  if (const auto firsts = firsts_of(warp);
-      !firsts.empty() && ask_of_rows_of_threads(threads, finding.at.thread, firsts,
-                                                list.empty() ? 1 : list.front().count, d))
-    return;
-  if (const auto firsts = firsts_of(warp);
-      !firsts.empty() &&
-      ask_of_numbering(evidence, threads, firsts, static_cast<std::int64_t>(first_thread),
-                       list.empty() ? 1 : list.front().count, elements, d))
+  if (ask_of_threads_numbers(evidence, warp, finding.at, first_thread, threads, list, elements, d))
     return;
   // Whole rows say more.
   if (!list.empty() && overlap.step > 0 && finding.at.type == AccessType::store &&

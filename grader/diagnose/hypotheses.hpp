@@ -206,6 +206,12 @@ bool ask_of_place_behind(const Evidence& evidence, const simgpu::Access& at,
                          const simgpu::LaunchReport& launch, const std::vector<std::int64_t>& own,
                          std::int64_t element, Diagnosis& d);
 
+/// Lane 0 of warp number `warp` begins with element `first`, beyond row 0 of a product's tile with bk rows, where warps
+/// have parts of its columns: the part begins at the wrong place, whatever lanes add. Sets the next step, or returns
+/// false.
+bool ask_of_warp(const Evidence& evidence, std::int64_t first, const simgpu::Access& at,
+                 std::uint64_t warp, Diagnosis& d);
+
 /// Threads along x fill an array side by side, but those of the next row of a 2D block begin further on than the row has
 /// elements: threadIdx.y counts for more threads than there are along x. Sets the next step, or returns false.
 bool ask_of_rows_of_threads(const simgpu::Dim3& block, const simgpu::Dim3& thread,
@@ -250,9 +256,9 @@ bool is_telling_part(const Evidence& evidence, const Cases& cases);
 /// In a whole tile every thread stores as many elements, and fewer than it should: "" otherwise.
 std::string too_few_stores(const Evidence& evidence);
 
-/// Blocks in one row compute a tile each, counted row by row, and the launch has fewer of them than C has tiles. Empty:
-/// it is not so.
-NextStep fewer_blocks_than_tiles(const Tile& tile, const Case& c);
+/// Blocks in one row compute a tile each, counted row by row, and the launch has fewer of them than C has tiles. Sets the
+/// next step, or leaves it.
+void ask_of_fewer_blocks(const Tile& tile, const Case& c, Diagnosis& d);
 
 /// Whole rows of a tile are missing, from `first` on, and several blocks share it: one of them stores too little. Or "".
 std::string shares_missing(const Evidence& evidence, const Case& c, int first);

@@ -73,4 +73,27 @@ bool ask_of_numbering(const Evidence& evidence, const simgpu::Dim3& block,
   return false;
 }
 
+bool ask_of_warp(const Evidence& evidence, std::int64_t first, const simgpu::Access& at,
+                 std::uint64_t warp, Diagnosis& d) {
+  const Tile& tile = evidence.tile;
+  if (evidence.operation != Operation::product || tile.wm < 1 || tile.wn < 1 || tile.bk < 2 ||
+      at.actor != simgpu::Actor::thread || at.thread.y != 0 || at.thread.z != 0 || warp == 0)
+    return false;
+  const auto elements = static_cast<std::int64_t>(at.object_bytes) /
+                        static_cast<std::int64_t>(size_of(evidence.type));
+  const std::int64_t row = elements / tile.bk;
+  constexpr std::int64_t kMostPadding = 8;
+  const bool by_k = elements % tile.bk == 0 &&
+                    (row == tile.bn || (row >= tile.bm && row <= tile.bm + kMostPadding));
+  const std::int64_t extent = row == tile.bn ? tile.bn : tile.bm;
+  if (!by_k || first < extent) return false;
+  d.next_step = messages::text("OOB.warp.next", {{"warp", warp},
+                                                 {"first", first},
+                                                 {"rows", tile.wm},
+                                                 {"columns", tile.wn},
+                                                 {"bm", tile.bm},
+                                                 {"bn", tile.bn}});
+  return true;
+}
+
 }  // namespace grader::diag

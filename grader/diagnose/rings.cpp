@@ -56,16 +56,16 @@ void ask_of_left_tile(const Evidence& evidence, const Run& run, const simgpu::Fi
   const bool a = of_matrix_a(begins);
   if (a == of_matrix_a(index) || index < begins) return;
   // The tile that was left is the one in front of the one that was met.
-  const std::int64_t place = a ? index / both : index / both - 1,
-                     row = (index - place * both - (a ? 0 : of_a)) / (a ? t.bk : t.bn);
-  const std::string lanes =
-      lanes_of_row(evidence, run, *launch, at, place * both + (a ? 0 : of_a), a ? t.bk : t.bn);
-  d.next_step = messages::text("ASYNC-NOT-WAITED.left.next", {{"matrix", a ? "A" : "B"},
-                                                              {"place", place},
-                                                              {"row", row},
-                                                              {"last", (a ? t.bm : t.bk) - 1},
-                                                              {"columns", a ? t.bk : t.bn},
-                                                              {"lanes", lanes}});
+  const std::int64_t place = a ? index / both : index / both - 1, columns = a ? t.bk : t.bn,
+                     begin = place * both + (a ? 0 : of_a), row = (index - begin) / columns;
+  d.next_step =
+      messages::text("ASYNC-NOT-WAITED.left.next",
+                     {{"matrix", a ? "A" : "B"},
+                      {"place", place},
+                      {"row", row},
+                      {"last", (a ? t.bm : t.bk) - 1},
+                      {"columns", columns},
+                      {"lanes", lanes_of_row(evidence, run, *launch, at, begin, columns)}});
 }
 
 bool ask_of_step_behind(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,

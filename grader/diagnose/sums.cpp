@@ -351,6 +351,20 @@ std::optional<Diagnosis> name_repeated_part(const Evidence& evidence, const Case
              {{"times", p.front()}, {"part", part}});
 }
 
+/// Every product of every element is added so many times.
+Diagnosis name_all_repeated(const Evidence& evidence, const Case& c, int times) {
+  // A pass that splits numbers stores their parts.
+  const bool parts =
+      evidence.type == ElementType::float32 && (on_tensor_cores({c}) || stores_scratch(c));
+  const auto root = static_cast<int>(std::lround(std::sqrt(times)));
+  const bool square = !parts && evidence.type != ElementType::int32 && root * root == times;
+  return say("K-TILE-REPEATED",
+             parts    ? "twice"
+             : square ? "square"
+                      : "all",
+             {{"times", times}, {"root", root}});
+}
+
 std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
   std::optional<Counts> counts = count_steps(evidence, c, 2);
   if (!counts || !reproduces(c, *counts)) counts = count_steps(evidence, c, 6);
@@ -359,18 +373,7 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
   if (profiles.empty()) return std::nullopt;
   const auto [least, most] = std::minmax_element(counts->begin(), counts->end());
   std::optional<Diagnosis> d = name_empty(evidence, c, profiles);
-  // A pass that splits numbers stores their parts.
-  const bool parts =
-      evidence.type == ElementType::float32 && (on_tensor_cores({c}) || stores_scratch(c));
-  if (!d && *least == *most && *least > 1) {
-    const auto root = static_cast<int>(std::lround(std::sqrt(*least)));
-    const bool square = !parts && evidence.type != ElementType::int32 && root * root == *least;
-    d = say("K-TILE-REPEATED",
-            parts    ? "twice"
-            : square ? "square"
-                     : "all",
-            {{"times", static_cast<int>(*least)}, {"root", root}});
-  }
+  if (!d && *least == *most && *least > 1) d = name_all_repeated(evidence, c, *least);
   const Profile& p = *profiles.begin();
   if (!d && profiles.size() == 1) d = name_repeated_part(evidence, c, p);
   const bool shared =

@@ -33,23 +33,26 @@ std::string too_few_stores(const Evidence& evidence) {
                                                   {"needed", elements / threads}});
 }
 
-NextStep fewer_blocks_than_tiles(const Tile& t, const Case& c) {
-  if (c.run.launches.size() != 1 || t.bm < 2 || t.bn < 2) return {};
+void ask_of_fewer_blocks(const Tile& t, const Case& c, Diagnosis& d) {
+  // Of how many threads there are along x and y has been asked.
+  if (c.run.launches.size() != 1 || t.bm < 2 || t.bn < 2 ||
+      d.next_step.find(" threads: enough for ") != std::string::npos)
+    return;
   const simgpu::Dim3& grid = c.run.launches.front().grid;
   const int across = tiles_of(c.n, t.bn), tiles = tiles_of(c.m, t.bm) * across;
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
   // Of a grid with rows and columns, each of its sides is asked for.
-  if (grid.y != 1 || grid.z != 1 || blocks >= static_cast<std::uint64_t>(tiles)) return {};
+  if (grid.y != 1 || grid.z != 1 || blocks >= static_cast<std::uint64_t>(tiles)) return;
   for (int i = 0; i < c.m; ++i)
     for (int j = 0; j < c.n; ++j) {
       const bool has_block = static_cast<std::uint64_t>(i / t.bm * across + j / t.bn) < blocks;
-      if (has_block != (c.state_at(i, j) != State::untouched)) return {};
+      if (has_block != (c.state_at(i, j) != State::untouched)) return;
     }
-  return NextStep::of("UNWRITTEN.hint.tiles",
-                      {{"tiles", tiles},
-                       {"bm", t.bm},
-                       {"bn", t.bn},
-                       {"blocks", counted(static_cast<std::int64_t>(blocks), "block")}});
+  d.next_step = NextStep::of("UNWRITTEN.hint.tiles",
+                             {{"tiles", tiles},
+                              {"bm", t.bm},
+                              {"bn", t.bn},
+                              {"blocks", counted(static_cast<std::int64_t>(blocks), "block")}});
 }
 
 std::string shares_missing(const Evidence& evidence, const Case& c, int first) {

@@ -606,9 +606,7 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
   if (!d)
     if (auto far = blocks_far_apart(evidence)) return far;
   if (!d) d = part_missing(evidence, partial);
-  if (NextStep few = fewer_blocks_than_tiles(evidence.tile, *partial.front());
-      !few.empty() && d->next_step.find(" threads: enough for ") == std::string::npos)
-    d->next_step = std::move(few);
+  ask_of_fewer_blocks(evidence.tile, *partial.front(), *d);
   describe(evidence, *partial.front(), *d);
   if (const std::string text = launched(evidence, *partial.front()); !text.empty())
     d->details.push_back(text);

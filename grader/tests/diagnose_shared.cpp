@@ -62,6 +62,23 @@ TEST_CASE("a place behind the last one of a ring") {
   CHECK_FALSE(ask_of_place_behind(of, load(1160 * 4, bytes), launch, {8}, 1160, d));
 }
 
+TEST_CASE("rows of threads that begin further apart than a row has threads") {
+  const simgpu::Dim3 block{64, 4, 1}, thread{0, 3, 0};
+  const auto firsts = [](std::int64_t first) {
+    std::vector<std::int64_t> list;
+    for (std::int64_t t = 0; t < 32; ++t) list.push_back(first + t);
+    return list;
+  };
+  Diagnosis d;
+  CHECK(ask_of_rows_of_threads(block, thread, firsts(768), 1, d));
+  CHECK(has(d.next_step, "each row of threads begins 256 elements after the one above it"));
+  CHECK(has(d.next_step, "a row of the block has 64 threads, which take 64 elements"));
+  CHECK_FALSE(ask_of_rows_of_threads(block, thread, firsts(192), 1, d));  // as it should be
+  CHECK_FALSE(ask_of_rows_of_threads(block, {0, 0, 0}, firsts(768), 1, d));
+  CHECK_FALSE(ask_of_rows_of_threads({256, 1, 1}, thread, firsts(768), 1, d));
+  CHECK_FALSE(ask_of_rows_of_threads(block, thread, firsts(770), 1, d));  // no row of threads
+}
+
 TEST_CASE("a thread's number divided by two lengths of a row") {
   Evidence e;
   e.tile = {64, 128, 16, 1, 1};

@@ -133,7 +133,7 @@ std::string part_where(const Evidence& evidence, const Case& c,
 /// The part that is right, where the rest is wrong.
 std::string right_part(const Evidence& evidence, const Case& c);
 
-/// A factor is used that was never loaded: NaN in a part of C, or a part that is not 0 where A or B is: ACC-INIT.
+/// A factor is used that was never loaded: a part of C is not 0 though all of A, or of B, is: ACC-INIT.
 std::optional<Diagnosis> explain_unset(const Evidence& evidence, const Cases& cases);
 
 /// Elements also hold sums that belong to others in their row or column, by probes: SUMS-MIXED.

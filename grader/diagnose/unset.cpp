@@ -1,5 +1,4 @@
 // Products of registers that nobody has set: with a factor of zeros they are not zero.
-#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,37 +31,23 @@ bool any_left(const LeftOver& left) {
   return false;
 }
 
-/// Where C is NaN, though nothing that goes in is.
-LeftOver not_a_number(const Case& c) {
-  LeftOver left(c.correct.size());
-  for (int i = 0; i < c.m; ++i)
-    for (int j = 0; j < c.n; ++j) left[c.at(i, j)] = std::isnan(c.got(i, j));
-  return left;
-}
-
-Diagnosis of_part(const Evidence& evidence, const Case& c, const char* variant,
-                  const std::string& matrix, const LeftOver& left) {
-  std::string part = part_where(evidence, c, [&](int i, int j) { return left[c.at(i, j)]; });
-  if (part.empty()) part = messages::raw("part.some");
-  Diagnosis d = say("ACC-INIT", variant, {{"matrix", matrix}, {"part", part}});
-  describe(evidence, c, d);
-  return d;
-}
-
 }  // namespace
 
 std::optional<Diagnosis> explain_unset(const Evidence& evidence, const Cases& cases) {
   if (evidence.operation != Operation::product || !evidence.run_probe) return std::nullopt;
   const Case& c = shown(cases);
   if (c.k == 0 || c.wrong == 0 || worst_finding(c.run.launches) != nullptr) return std::nullopt;
-  if (const LeftOver nan = not_a_number(c); any_left(nan))
-    return of_part(evidence, c, "part", "", nan);
   if (const LeftOver both = left_without(evidence, c, true, true); both.empty() || any_left(both))
     return std::nullopt;  // it is not the factors
   const LeftOver a = left_without(evidence, c, true, false),
                  b = left_without(evidence, c, false, true);
   if (a.empty() || b.empty() || any_left(a) == any_left(b)) return std::nullopt;
-  return of_part(evidence, c, "factor", any_left(a) ? "A" : "B", any_left(a) ? a : b);
+  const LeftOver& left = any_left(a) ? a : b;
+  std::string part = part_where(evidence, c, [&](int i, int j) { return left[c.at(i, j)]; });
+  if (part.empty()) part = messages::raw("part.some");
+  Diagnosis d = say("ACC-INIT", "factor", {{"matrix", any_left(a) ? "A" : "B"}, {"part", part}});
+  describe(evidence, c, d);
+  return d;
 }
 
 }  // namespace grader::diag

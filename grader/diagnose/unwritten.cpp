@@ -576,6 +576,7 @@ Diagnosis part_missing(const Evidence& evidence, const Partial& partial) {
       d.next_step = messages::text("UNWRITTEN.single.next", {{"place", element("C", row, col)}});
   }
   if (const std::string warps = later_warps_missing(evidence); !warps.empty()) d.next_step = warps;
+  ask_of_fewer_blocks(evidence.tile, c, d);
   return d;
 }
 
@@ -606,7 +607,6 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
   if (!d)
     if (auto far = blocks_far_apart(evidence)) return far;
   if (!d) d = part_missing(evidence, partial);
-  ask_of_fewer_blocks(evidence.tile, *partial.front(), *d);
   describe(evidence, *partial.front(), *d);
   if (const std::string text = launched(evidence, *partial.front()); !text.empty())
     d->details.push_back(text);

@@ -1,10 +1,7 @@
 #include "common/simgpu/device.hpp"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <thread>
@@ -31,11 +28,9 @@ namespace {
 using Region = memory::Allocation;  // Device has an Allocation of its own
 
 std::string demangle(const std::string& name) {
-  int status = 0;
-  std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(ptx::without_cluster_tag(name).c_str(), nullptr, nullptr, &status),
-      std::free);
-  return status == 0 && text != nullptr ? text.get() : name;
+  const std::string untagged = ptx::without_cluster_tag(name);
+  if (auto text = ptx::written_out(untagged)) return std::move(*text);
+  return ptx::demangle(untagged);
 }
 
 }  // namespace

@@ -1,13 +1,10 @@
 #include "grader/compile/entries.hpp"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
-#include <memory>
 #include <sstream>
 
+#include "common/simgpu/ptx/names.hpp"
 #include "grader/compile/unit.hpp"
 
 namespace grader {
@@ -33,10 +30,7 @@ std::vector<Symbol> defined_symbols(const std::string& listed) {
           return std::isalnum(c) || c == '_' || c == '.' || c == '$';
         }))
       continue;
-    int failed = 0;
-    const std::unique_ptr<char, decltype(&std::free)> name(
-        abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &failed), &std::free);
-    defined.push_back({symbol, failed == 0 ? name.get() : symbol});
+    defined.push_back({symbol, simgpu::ptx::written_out(symbol).value_or(symbol)});
   }
   std::sort(defined.begin(), defined.end(),
             [](const Symbol& x, const Symbol& y) { return x.mangled < y.mangled; });

@@ -1,15 +1,13 @@
 #include "grader/gpu/object_gate.hpp"
 
-#include <cxxabi.h>
 #include <elf.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <set>
 #include <sstream>
 
+#include "common/simgpu/ptx/names.hpp"
 #include "grader/messages.hpp"
 #include "grader/os/escape.hpp"
 #include "grader/os/process.hpp"
@@ -259,10 +257,7 @@ std::string_view refusal(std::string_view name) {
 }
 
 std::string shown(const std::string& symbol) {
-  int failed = 0;
-  const std::unique_ptr<char, decltype(&std::free)> name(
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &failed), &std::free);
-  return printable(failed == 0 ? name.get() : symbol).substr(0, 120);
+  return printable(simgpu::ptx::written_out(symbol).value_or(symbol)).substr(0, 120);
 }
 
 /// A definition that would take the place of somebody else's function for the whole program.

@@ -27,6 +27,18 @@ TEST_CASE("the symbols of an object are those that it defines for others, by nam
   CHECK(symbols[1].mangled == "suspects");
 }
 
+TEST_CASE("a symbol that would fill the memory is listed as it is") {
+  // Each type is the one before it twice: written out, the name has 2^34 characters.
+  std::string doubles = "_Z1fI4pairIiiE";
+  for (const char c : std::string("123456789ABCDEFGHIJKLMNOPQRSTUV"))
+    doubles += std::string("S0_IS") + c + "_S" + c + "_E";
+  doubles += "Evv";
+  const std::vector<Symbol> symbols =
+      defined_symbols("     3: 0000000000000010    24 FUNC    GLOBAL DEFAULT    2 " + doubles + "\n");
+  REQUIRE(symbols.size() == 1);
+  CHECK(symbols[0].demangled == doubles);
+}
+
 TEST_CASE("symbols are not listed by what loads the plugins of all linkers") {
   CHECK(symbol_lister("a.o").front() == "readelf");
 }

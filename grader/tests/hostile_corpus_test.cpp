@@ -343,7 +343,7 @@ void check_page(const fs::path& file) {
 
 TEST_CASE("the hostile corpus: no forged verdict, no leak, no effect on others", "[corpus]") {
   const std::vector<Attack> attacks = corpus();
-  CHECK((std::getenv("CORPUS") || attacks.size() >= 200));
+  CHECK((std::getenv("CORPUS") || attacks.size() >= 300));
   const Class everyone;
   std::map<std::string, std::string> expected;
   const std::string table = read_file(test::project_root() / "grader/tests/hostile/README.md");

@@ -178,6 +178,15 @@ bool is_harmless(std::string_view mangled) {
 
 }  // namespace
 
+std::optional<std::string> written_out(std::string_view mangled) {
+  if (!is_harmless(mangled)) return {};
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(std::string(mangled).c_str(), nullptr, nullptr, &status), &std::free);
+  if (status != 0 || text == nullptr) return {};
+  return text.get();
+}
+
 std::string pretty_variable_name(std::string_view mangled) {
   std::optional<std::string_view> name;
   if (mangled.substr(0, 3) == "_ZZ") {
@@ -191,13 +200,7 @@ std::string pretty_variable_name(std::string_view mangled) {
 std::string demangle(std::string_view mangled) {
   if (mangled.substr(0, 2) != "_Z") return std::string(mangled);
   const std::string untagged = without_cluster_tag(std::string(mangled));
-  const std::string_view cut = without_parameters(untagged);
-  if (is_harmless(cut)) {
-    int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> text(
-        abi::__cxa_demangle(std::string(cut).c_str(), nullptr, nullptr, &status), &std::free);
-    if (status == 0 && text != nullptr) return text.get();
-  }
+  if (auto text = written_out(without_parameters(untagged))) return std::move(*text);
   const auto name = entity(mangled, 2);
   return std::string(name.value_or(mangled));
 }

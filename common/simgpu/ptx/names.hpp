@@ -2,6 +2,7 @@
 // output are bounded.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,10 @@ namespace simgpu::ptx {
 /// The author's name of a variable: "_ZZ1kIfLi8EEvPfE1s" -> "s", "_ZN3lab5coeffE" -> "coeff"; any
 /// other name comes back as it is.
 std::string pretty_variable_name(std::string_view mangled);
+
+/// A mangled name as its author wrote it, with types and parameters. Nothing where it is none, or where so short a name
+/// could stand for a text that fills the memory. No name of a stranger's may go to abi::__cxa_demangle() itself.
+std::optional<std::string> written_out(std::string_view mangled);
 
 /// Short name of a kernel or function, without parameters and return type:
 /// "_Z17gemm_tiled_kernelIfLi16EEv10MatrixViewIKT_ES3_S0_IS1_E" -> "gemm_tiled_kernel<float, 16>".

@@ -532,6 +532,16 @@ TEST_CASE("names are made readable, also hostile ones", "[ptx][names]") {
   for (int i = 0; i < 60; ++i)
     bomb += "4pairIS" + std::string(1, static_cast<char>('0' + i % 10)) + "_S_E";
   CHECK(demangle(bomb + "EEvv").size() < 10000);
+  // The same, and each of them is the text before it twice: that library would write 2^34 characters.
+  std::string doubles = "_Z1fI4pairIiiE";
+  for (const char c : std::string("123456789ABCDEFGHIJKLMNOPQRSTUV"))
+    doubles += std::string("S0_IS") + c + "_S" + c + "_E";
+  CHECK(demangle(doubles + "EEvPf").size() < 10000);
+  CHECK(demangle(doubles + "EvPf").size() < 10000);
+  CHECK(written_out(doubles + "EvPf") == std::nullopt);
+  CHECK(written_out("_Z1fI4pairIiiES0_IS1_S1_EEvPf") ==
+        "void f<pair<int, int>, pair<pair<int, int>, pair<int, int> > >(float*)");
+  CHECK(written_out("plain_c") == std::nullopt);
   CHECK(is_builtin_path("/usr/lib/clang/14/include/__clang_cuda_builtin_vars.h"));
   CHECK_FALSE(is_builtin_path("lab1_naive/gemm.cu"));
 }

@@ -94,8 +94,9 @@ double nothing(const Extents&, const Parameters&, std::uint64_t);
 /// The bound `registers`.
 double live_registers_bound(const Extents&, const Parameters& parameters, std::uint64_t);
 
-// Reads count whichever way they are made: loads, asynchronous copies, atomics other than on C,
-// constants (each different word that a warp reads at once); sectors of bulk copies, too.
+// Reads count whichever way they are made: loads, asynchronous copies, bulk copies, atomics, constants
+// (each different word that a warp reads at once). Atomics on C count if their result is used: else
+// they are how it is summed up.
 double load_requests(const Observed& seen);
 double load_sectors(const Observed& seen);
 double thread_sectors(const Observed& seen);  ///< the same without bulk copies

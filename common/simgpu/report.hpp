@@ -245,6 +245,8 @@ struct BufferCounts {
   std::string label;
   std::uint64_t bytes = 0;
   GlobalCounts load, store, atomic;
+  GlobalCounts
+      fetched;  ///< the part of `atomic` whose result a thread goes on to use: a way to read
 };
 
 struct RegisterEstimate {

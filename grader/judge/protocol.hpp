@@ -173,7 +173,7 @@ void fields(LineCounts& x, Visit visit) {
 }
 template <typename Visit>
 void fields(BufferCounts& x, Visit visit) {
-  visit(x.base, x.label, x.bytes, x.load, x.store, x.atomic);
+  visit(x.base, x.label, x.bytes, x.load, x.store, x.atomic, x.fetched);
 }
 template <typename Visit>
 void fields(RegisterEstimate& x, Visit visit) {

@@ -120,8 +120,8 @@ void count_copies(Observed& seen, const CallOutcome& outcome) {
       const Window window = window_of(part.base);
       if (window == a || window == b) continue;
       const auto of = origins[window];
-      for (const auto* reads : {&part.load, &part.atomic}) {
-        if (reads == &part.atomic && window == c) continue;  // how C is summed up
+      // Of atomics on C those alone that also read: the others are how it is summed up.
+      for (const auto* reads : {&part.load, window == c ? &part.fetched : &part.atomic}) {
         if (of.a) add(seen.copies_of_a, of.b ? half_of(*reads, 0) : *reads);
         if (of.b) add(seen.copies_of_b, of.a ? half_of(*reads, 1) : *reads);
       }
@@ -158,6 +158,7 @@ Observed observe(const CallOutcome& outcome, std::uint64_t element_bytes) {
       add(into.load, part.load);
       add(into.store, part.store);
       add(into.atomic, part.atomic);
+      add(into.fetched, part.fetched);
     }
   }
   for (const auto& move : outcome.result.transfers) {

@@ -103,11 +103,13 @@ double live_registers_bound(const Extents&, const Parameters& p, std::uint64_t) 
 double load_requests(const Observed& o) {
   return static_cast<double>(o.total.global_load.requests + o.a.atomic.requests +
                              o.b.atomic.requests + o.scratch.atomic.requests +
+                             o.c.fetched.requests + o.total.bulk_load.requests +
                              o.total.constant_words);
 }
 double thread_sectors(const Observed& o) {
   return static_cast<double>(o.total.global_load.sectors + o.a.atomic.sectors + o.b.atomic.sectors +
-                             o.scratch.atomic.sectors + o.total.constant_words);
+                             o.scratch.atomic.sectors + o.c.fetched.sectors +
+                             o.total.constant_words);
 }
 double load_sectors(const Observed& o) {
   return thread_sectors(o) + static_cast<double>(o.total.bulk_load.sectors);

@@ -23,6 +23,7 @@ std::uint32_t FunctionDecoder::new_site() {
   const auto site = static_cast<std::uint32_t>(p_.site_pc.size());
   p_.site_pc.push_back(code_.first_pc + current_index_);
   p_.merges.push_back({});
+  p_.fetches.push_back(false);
   p_.parts_of_copies.push_back({});
   p_.narrowed.push_back({});
   p_.moved.push_back({});
@@ -380,6 +381,22 @@ void FunctionDecoder::find_tensor_map_values() {
   }
 }
 
+/// Whether anything reads a register that `ins` writes. Clang names one for each atomic, like ptxas gives it one
+/// only if it is read.
+bool FunctionDecoder::uses_result(const Ins& ins) {
+  if (read_.empty()) {
+    read_.resize(f_.registers.size());
+    for (const Ins& other : f_.body)
+      ptx::for_each_register(f_, other, [&](std::uint32_t reg, bool is_write) {
+        if (!is_write) read_[reg] = true;
+      });
+  }
+  bool used = false;
+  ptx::for_each_register(
+      f_, ins, [&](std::uint32_t reg, bool is_write) { used = used || (is_write && read_[reg]); });
+  return used;
+}
+
 void FunctionDecoder::atomic(const Ins& ins) {
   InstructionInfo& info = p_.instructions[code_.first_pc + current_index_];
   const Space space = ins.mod.space == Space::none ? Space::generic : ins.mod.space;
@@ -405,6 +422,7 @@ void FunctionDecoder::atomic(const Ins& ins) {
   const Ref base = memory_base(at(ins, first), offset);
   const Ref c = swaps ? source(at(ins, first + 2), bytes) : kNoRef;
   const std::uint32_t site = new_site();
+  p_.fetches[site] = returns && uses_result(ins);
   find_array();
   // A vector is one access, of which each element is an atomic of its own.
   std::vector<Ref> values, results;

@@ -123,6 +123,7 @@ class FunctionDecoder {
   bool holds_tensor_map(const Operand& value);
   void find_tensor_map_values();
   void atomic(const Ins& ins);
+  bool uses_result(const Ins& ins);
   void parameter_access(const Ins& ins, bool is_load);
   Ref memory_base(const Operand& o, std::int64_t& offset);
 
@@ -221,7 +222,8 @@ class FunctionDecoder {
   std::uint32_t current_index_ = 0;
   std::vector<count::PartOfCopy> parts_;       ///< by instruction
   std::vector<count::NarrowedLoad> narrowed_;  ///< by instruction
-  bool counted_ = false;                       ///< the guarded instruction's first op was emitted
+  std::vector<bool> read_;  ///< by register: some instruction reads it; see uses_result()
+  bool counted_ = false;    ///< the guarded instruction's first op was emitted
   std::map<std::pair<Ref, std::uint8_t>, std::uint32_t>
       block_slots_;  ///< address register and space -> pattern slot, within the block
 };

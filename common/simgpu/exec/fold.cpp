@@ -64,6 +64,7 @@ void add(Counters& to, const Counters& from) {
     to.buffers[k].load += from.buffers[k].load;
     to.buffers[k].store += from.buffers[k].store;
     to.buffers[k].atomic += from.buffers[k].atomic;
+    to.buffers[k].fetched += from.buffers[k].fetched;
   }
   for (std::size_t k = 0; k < to.async_idle.size(); ++k) to.async_idle[k] += from.async_idle[k];
   for (std::size_t k = 0; k < to.async_early.size(); ++k) to.async_early[k] += from.async_early[k];
@@ -316,7 +317,7 @@ void fold(const LaunchRun& run, const Counters& c, LaunchReport& report) {
     const BufferTraffic& b = c.buffers[k];
     if (b.load.requests + b.load.sectors + b.store.sectors + b.atomic.sectors == 0) continue;
     const memory::Allocation& a = *live[k];
-    report.buffers.push_back({a.base, a.label, a.size, b.load, b.store, b.atomic});
+    report.buffers.push_back({a.base, a.label, a.size, b.load, b.store, b.atomic, b.fetched});
   }
   std::sort(report.buffers.begin(), report.buffers.end(),
             [](const BufferCounts& x, const BufferCounts& y) { return x.base < y.base; });

@@ -76,7 +76,7 @@ struct GuardCount {
   std::uint64_t executed = 0, lanes = 0;
 };
 struct BufferTraffic {
-  GlobalCounts load, store, atomic;
+  GlobalCounts load, store, atomic, fetched;
 };
 
 /// The worst access of a memory instruction so far, see AccessSample.

@@ -27,7 +27,7 @@ bool is_part(count::PartOfCopy part, const std::uint64_t (&address)[kLanes], std
 namespace {
 
 /// One access of a warp to global memory, in the counters of the allocations that it reaches.
-GlobalCounts count_one_global(BlockRun& run, AccessType type,
+GlobalCounts count_one_global(BlockRun& run, AccessType type, bool fetches,
                               const std::uint64_t (&address)[kLanes], std::uint32_t mask,
                               unsigned bytes) {
   Counters& c = run.worker->counters;
@@ -55,6 +55,7 @@ GlobalCounts count_one_global(BlockRun& run, AccessType type,
         a != nullptr && a->live_index < c.buffers.size()) {
       BufferTraffic& b = c.buffers[a->live_index];
       (type == AccessType::load ? b.load : type == AccessType::store ? b.store : b.atomic) += part;
+      if (fetches) b.fetched += part;
     }
     first = false;
     left &= ~here;
@@ -80,11 +81,12 @@ void count_global(BlockRun& run, const Op& op, AccessType type,
     bytes = part.whole;
   }
   GlobalCounts total;
+  const bool fetches = run.launch->program->fetches[op.site];
   const count::NarrowedLoad& narrowed = run.launch->program->narrowed[op.site];
-  if (narrowed.count == 0) total = count_one_global(run, type, address, mask, bytes);
+  if (narrowed.count == 0) total = count_one_global(run, type, fetches, address, mask, bytes);
   for (unsigned k = 0; k < narrowed.count; ++k) {
     const auto [offset, width] = narrowed.accesses[k];
-    total += count_one_global(run, type, Moved(address, offset).address, mask, width);
+    total += count_one_global(run, type, fetches, Moved(address, offset).address, mask, width);
   }
   run.worker->counters.sites[op.site].global += total;
   sample_access(run, op, type, MemorySpace::global, address, mask, bytes,

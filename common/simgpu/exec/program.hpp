@@ -254,6 +254,7 @@ struct Program {
   bool lets_next_begin = false;  ///< griddepcontrol.launch_dependents
   std::vector<SharedArray> shared;
   std::vector<Merge> merges;                       ///< by site
+  std::vector<bool> fetches;                       ///< by site: an atomic whose result is used
   std::vector<count::PartOfCopy> parts_of_copies;  ///< by site
   std::vector<count::NarrowedLoad> narrowed;       ///< by site
   std::vector<ptx::MovedBytes> moved;              ///< by site

@@ -82,7 +82,7 @@ std::string to_text(const LaunchReport& r) {
   for (const BufferCounts& b : r.buffers) {
     s << "buffer '" << b.label << "' 0x" << std::hex << b.base << std::dec << " " << b.bytes
       << " load " << to_text(b.load) << " store " << to_text(b.store) << " atomic "
-      << to_text(b.atomic) << "\n";
+      << to_text(b.atomic) << " fetched " << to_text(b.fetched) << "\n";
   }
   for (const AccessSample& k : r.samples) {
     s << "sample " << k.where.file << ":" << k.where.line << " type " << int(k.type) << " space "

@@ -55,6 +55,27 @@ u32 bits(float f) {
   return word;
 }
 
+TEST_CASE("an atomic whose result is used is a way to read", "[atomics][counts]") {
+  const auto fetched = [](const std::string& body) {
+    std::vector<u32> words(512, 1);
+    const LaunchReport r = run(body, &words);
+    const BufferCounts* const out = of_buffer(r, "out");
+    REQUIRE(out != nullptr);
+    CHECK(out->atomic.requests == 1);
+    return out->fetched;
+  };
+  CHECK(fetched("red.global.add.u32 [%rd2], 1;").requests == 0);
+  // What clang makes of an atomicAdd() for nothing: a register that nobody reads.
+  CHECK(fetched("atom.global.add.u32 %r2, [%rd2], 1;").requests == 0);
+  CHECK(fetched("atom.global.add.u32 %r2, [%rd2], 1; mov.u32 %r2, 0;").requests == 0);
+  const std::string used = "add.u32 %r3, %r2, 1; st.global.u32 [%rd2+4], %r3;";
+  const GlobalCounts read = fetched("atom.global.add.u32 %r2, [%rd2], 0; " + used);
+  CHECK(read.requests == 1);
+  CHECK(read.bytes == 128);
+  CHECK(fetched("atom.global.exch.b32 %r2, [%rd2], 7; st.global.u32 [%rd2+4], %r2;").requests == 1);
+  CHECK(fetched("atom.global.v2.f32.add {_, %f2}, [%rd2], {%f1, %f1}; mov.f32 %f3, %f2;").requests == 1);
+}
+
 TEST_CASE("atomics on vectors: values, and one request", "[atomics][counts]") {
   std::vector<u32> words(128, bits(2.0f));
   LaunchReport r = run(R"(

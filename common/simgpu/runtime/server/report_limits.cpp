@@ -17,6 +17,7 @@ void add_to(LaunchReport& report, const BufferCounts& part) {
       own.load += part.load;
       own.store += part.store;
       own.atomic += part.atomic;
+      own.fetched += part.fetched;
       return;
     }
   report.buffers.push_back(part);

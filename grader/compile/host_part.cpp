@@ -119,6 +119,27 @@ bool may_capture(Text declared) {
   return has_word(declared, "return");
 }
 
+/// Whether what stands between the parameters of a function and its body leaves it one: `f() const {`. Else
+/// the braces may be the value of a variable, as in `aligned(8) int n{1}` and in `int m(1), n{1}`.
+bool ends_as_function(Text declared) {
+  Text rest = declared.substr(declared.rfind(')') + 1);
+  for (std::size_t at = 0; at < rest.size();) {
+    if (!is_word(rest[at])) {
+      if (rest[at] != ' ' && rest[at] != '\n' && rest[at] != '&') return false;
+      ++at;
+      continue;
+    }
+    std::size_t end = at;
+    while (end < rest.size() && is_word(rest[end])) ++end;
+    const Text word = rest.substr(at, end - at);
+    if (word != "const" && word != "noexcept" && word != "volatile" && word != "override" &&
+        word != "final")
+      return false;
+    at = end;
+  }
+  return true;
+}
+
 struct Body {
   enum class Kind { none, found, unclear } kind = Kind::none;
   std::size_t begin = 0, end = 0;  ///< with its braces
@@ -146,7 +167,7 @@ Body body_of_declaration(Text code, std::size_t at) {
                                   Text("auto"), Text("decltype")};
     const bool host = std::any_of(words.begin(), words.end(),
                                   [&](Text word) { return has_word(declared, word); });
-    if (!parameters || host || may_capture(declared)) return {};
+    if (!parameters || host || may_capture(declared) || !ends_as_function(declared)) return {};
     const std::size_t end = body_end(code, i);
     if (end == Text::npos) return {Body::Kind::unclear, 0, 0};
     return {Body::Kind::found, i, end};
@@ -164,11 +185,12 @@ Text line_around(Text code, std::size_t at) {
 /// host_part(), or nothing where that is the whole source.
 std::optional<std::string> stripped(const std::string& source) {
   for (const char* word :
-       {"__LINE__", "__COUNTER__", "__builtin_LINE", "source_location", "__TIME"})
+       {"__LINE__", "__COUNTER__", "__builtin_LINE", "source_location", "__TIME", "_Pragma",
+        "%:", "<%", "<:"})  // the latter are other spellings of # and of brackets
     if (source.find(word) != source.npos) return {};
-  if (source.find("\\\n") != source.npos) return {};  // a macro may go on, and hold anything
   const std::optional<std::string> plain = without_comments(source);
-  if (!plain) return {};
+  // A macro may go on, and hold anything. Compilers join lines with blanks or a \r behind the \, too.
+  if (!plain || plain->find("\\\n") != plain->npos) return {};
   const Text code = *plain;
   std::string part;
   std::size_t copied = 0;
@@ -213,9 +235,10 @@ bool has_any(Text text, const std::array<Text, N>& words) {
 /// What a function of that name does may be seen by who does not name it: the language calls it, or
 /// what stands there is no name of a function.
 bool called_unnamed(Text name) {
-  constexpr std::array names = {Text("begin"), Text("end"),     Text("swap"), Text("get"),
-                                Text("size"),  Text("data"),    Text("main"), Text("alignas"),
-                                Text("catch"), Text("decltype")};
+  constexpr std::array names = {Text("begin"), Text("end"),      Text("swap"), Text("get"),
+                                Text("size"),  Text("data"),     Text("main"), Text("alignas"),
+                                Text("catch"), Text("decltype"), Text("if"),   Text("for"),
+                                Text("while"), Text("switch")};
   return name.empty() || name.starts_with("__") ||
          std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -274,12 +297,14 @@ class Pieces {
 
   /// Nothing if that cannot be told, or if functions share variables.
   std::optional<std::vector<HostCode::Piece>> cut() {
-    if (code_.find("##") != Text::npos) return {};
+    if (code_.find("##") != Text::npos || has_any(code_, kOtherNames)) return {};
     for (std::size_t i = 0; i < code_.size(); ++i) {
       const char c = code_[i];
       if (c == '"' || c == '\'') i = literal_end(code_, i) - 1;
       if (c == '#' && parentheses_ == 0) {
+        const std::size_t line = i;
         i = std::min(code_.find('\n', i), code_.size());
+        if (opens_or_closes(code_.substr(line, i - line))) return {};
         add(begin_, i, {});
       }
       if (c == '(') ++parentheses_;
@@ -290,12 +315,44 @@ class Pieces {
       if (c == '}') add(begin_, i + 1, {});
       if (c == ';' && parentheses_ == 0 && !at_semicolon(i)) return {};
     }
-    if (namespaces_ != 0 || parentheses_ != 0) return {};
+    if (namespaces_ != 0 || parentheses_ != 0 || !all_have_bodies()) return {};
     add(begin_, code_.size(), {});
     return std::move(pieces_);
   }
 
  private:
+  /// By these a function is called under a name that is not its own, or by nobody who names it.
+  static constexpr std::array kOtherNames = {
+      Text("asm"),        Text("__asm"),           Text("__asm__"), Text("alias"),
+      Text("ifunc"),      Text("weakref"),         Text("weak"),    Text("constructor"),
+      Text("destructor"), Text("redefine_extname")};
+
+  /// Whether a macro holds one bracket of a pair, so that code is other than it looks.
+  static bool opens_or_closes(Text line) {
+    const auto count = [line](char c) { return std::count(line.begin(), line.end(), c); };
+    return count('{') != count('}') || count('(') != count(')');
+  }
+  /// Whether parameters stand in the first parentheses, not values: their first word is a type's.
+  static bool has_parameters(Text declared) {
+    constexpr std::array types = {Text("const"),  Text("int"),      Text("float"),
+                                  Text("double"), Text("bool"),     Text("char"),
+                                  Text("long"),   Text("unsigned"), Text("short")};
+    declared.remove_prefix(std::min(declared.find('(') + 1, declared.size()));
+    const Text first = declared.substr(0, declared.find_first_not_of("abcdefghijklmnopqrstuvwxyz"));
+    const char behind = first.size() < declared.size() ? declared[first.size()] : ' ';
+    return std::find(types.begin(), types.end(), first) != types.end() && behind != '(' &&
+           behind != '{';
+  }
+  /// What is declared and has no body may be a variable: `Counter calls(1);`.
+  bool all_have_bodies() const {
+    return std::all_of(pieces_.begin(), pieces_.end(), [this](const HostCode::Piece& one) {
+      return one.name.empty() || has_parameters(one.text) ||
+             std::any_of(pieces_.begin(), pieces_.end(), [&](const HostCode::Piece& other) {
+               return other.body && other.name == one.name;
+             });
+    });
+  }
+
   /// From where the last piece ended. `name`: of the function that it declares, to which it does not refer.
   void add(std::size_t begin, std::size_t end, Text name, bool body = false) {
     end = std::min(end, code_.size());

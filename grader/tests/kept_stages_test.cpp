@@ -246,6 +246,28 @@ TEST_CASE("the host's part of a source is without what the device alone has") {
   differ("#define DEVICE \\\n__device__\nvoid f() { g(1); }",
          "#define DEVICE \\\n__device__\nvoid f() { g(2); }");
   differ("int x__global__; void f() { g(1); }", "int x__global__; void f() { g(2); }");
+  // Braces that are a variable's value, behind parentheses that are no parameters.
+  differ("__device__ __attribute__((aligned(8))) const int n{1};" + host,
+         "__device__ __attribute__((aligned(8))) const int n{2};" + host);
+  differ("__device__ const int m(1), n{1};" + host, "__device__ const int m(1), n{2};" + host);
+  differ("__device__ alignas(16) const int n{1};" + host,
+         "__device__ alignas(16) const int n{2};" + host);
+  same("struct S { __device__ void d() const noexcept { a(); } };",
+       "struct S { __device__ void d() const noexcept { b(); } };");
+  // Other spellings of # and of braces, pragmas inside of a body, and macros that go on behind blanks.
+  differ("__global__ void k() { a();\n%:define N 1\n}",
+         "__global__ void k() { a();\n%:define N 2\n}");
+  differ("__global__ void k() <% a(); %>\nvoid f() <% g(1); %>",
+         "__global__ void k() <% a(); %>\nvoid f() <% g(2); %>");
+  differ("__global__ void k() { _Pragma(\"redefine_extname g h\") a(); }" + host,
+         "__global__ void k() { a(); }" + host);
+  for (const std::string& end : {" \n", "\r\n", "\t \n"}) {
+    INFO("a line that goes on behind " << json(end));
+    differ("#define K \\" + end + "__global__ void k() { a(); } int n = 1;\nK" + host,
+           "#define K \\" + end + "__global__ void k() { a(); } int n = 2;\nK" + host);
+    CHECK(host_part("#define K \\" + end + " __global__ void k() { a(); }\nK" + host).find("a()") !=
+          std::string::npos);
+  }
 }
 
 TEST_CASE("a module says in its first line what it was made of") {
@@ -326,6 +348,31 @@ TEST_CASE("a launcher's part of a source is without functions that it does not r
     INFO(variable);
     CHECK(part(std::string(variable) + "\n" + f) == "all");
   }
+  for (const std::string& variable :
+       {"int n(1);", "Counter n(1, 2);", "std::atomic<int> n(m);", "Counter n(int(1));"}) {
+    INFO(variable);
+    CHECK(part(variable + "\n" + f) == "all");
+  }
+  same("int h(int);\nvoid h2(const S& s, int n);\n" + f + "void h3() { i(1); }",
+       "int h(int);\nvoid h2(const S& s, int n);\n" + f + "void h3() { i(2); }");
+  // Functions that are called by other names than their own, or by nobody who names them.
+  for (const std::string& other :
+       {"void g() asm(\"_Z1hv\");", "void g() __attribute__((alias(\"_Z1hv\")));",
+        "void g() __attribute__((ifunc(\"_Z1hv\")));", "#pragma redefine_extname g _Z1hv",
+        "#pragma weak g = _Z1hv", "asm(\".globl _Z1gv\\n.set _Z1gv, _Z1hv\");",
+        "void h() __attribute__((constructor));"}) {
+    INFO(other);
+    CHECK(part(other + "\n" + f + "void h() { i(1); }") == "all");
+  }
+  // Braces in macros: then code is other than it looks.
+  differ("#define BEGIN {\n#define END }\nvoid f() BEGIN h(); else while (a) { i(1); } END",
+         "#define BEGIN {\n#define END }\nvoid f() BEGIN h(); else while (a) { i(2); } END");
+  differ("%:define g() h()\n" + f + "void h() { i(1); }",
+         "%:define g() h()\n" + f + "void h() { i(2); }");
+  differ("%:define g() h()\nvoid f() { g(1); }\nvoid h() {}",
+         "%:define g() h()\nvoid f() { g(2); }\nvoid h() {}");
+  differ("#define g() \\ \n int h()\nvoid f() { i(1); }",
+         "#define g() \\ \n int h()\nvoid f() { i(2); }");
   // Names that come from nowhere, and what cannot be read.
   same("namespace n = a::b;\n" + f + "void h() { i(1); }",
        "namespace n = a::b;\n" + f + "void h() { i(2); }");

@@ -33,8 +33,8 @@ TEST_CASE("a symbol that would fill the memory is listed as it is") {
   for (const char c : std::string("123456789ABCDEFGHIJKLMNOPQRSTUV"))
     doubles += std::string("S0_IS") + c + "_S" + c + "_E";
   doubles += "Evv";
-  const std::vector<Symbol> symbols =
-      defined_symbols("     3: 0000000000000010    24 FUNC    GLOBAL DEFAULT    2 " + doubles + "\n");
+  const std::vector<Symbol> symbols = defined_symbols(
+      "     3: 0000000000000010    24 FUNC    GLOBAL DEFAULT    2 " + doubles + "\n");
   REQUIRE(symbols.size() == 1);
   CHECK(symbols[0].demangled == doubles);
 }

@@ -73,7 +73,9 @@ TEST_CASE("an atomic whose result is used is a way to read", "[atomics][counts]"
   CHECK(read.requests == 1);
   CHECK(read.bytes == 128);
   CHECK(fetched("atom.global.exch.b32 %r2, [%rd2], 7; st.global.u32 [%rd2+4], %r2;").requests == 1);
-  CHECK(fetched("atom.global.v2.f32.add {_, %f2}, [%rd2], {%f1, %f1}; mov.f32 %f3, %f2;").requests == 1);
+  CHECK(
+      fetched("atom.global.v2.f32.add {_, %f2}, [%rd2], {%f1, %f1}; mov.f32 %f3, %f2;").requests ==
+      1);
 }
 
 TEST_CASE("atomics on vectors: values, and one request", "[atomics][counts]") {

@@ -246,28 +246,6 @@ TEST_CASE("the host's part of a source is without what the device alone has") {
   differ("#define DEVICE \\\n__device__\nvoid f() { g(1); }",
          "#define DEVICE \\\n__device__\nvoid f() { g(2); }");
   differ("int x__global__; void f() { g(1); }", "int x__global__; void f() { g(2); }");
-  // Braces that are a variable's value, behind parentheses that are no parameters.
-  differ("__device__ __attribute__((aligned(8))) const int n{1};" + host,
-         "__device__ __attribute__((aligned(8))) const int n{2};" + host);
-  differ("__device__ const int m(1), n{1};" + host, "__device__ const int m(1), n{2};" + host);
-  differ("__device__ alignas(16) const int n{1};" + host,
-         "__device__ alignas(16) const int n{2};" + host);
-  same("struct S { __device__ void d() const noexcept { a(); } };",
-       "struct S { __device__ void d() const noexcept { b(); } };");
-  // Other spellings of # and of braces, pragmas inside of a body, and macros that go on behind blanks.
-  differ("__global__ void k() { a();\n%:define N 1\n}",
-         "__global__ void k() { a();\n%:define N 2\n}");
-  differ("__global__ void k() <% a(); %>\nvoid f() <% g(1); %>",
-         "__global__ void k() <% a(); %>\nvoid f() <% g(2); %>");
-  differ("__global__ void k() { _Pragma(\"redefine_extname g h\") a(); }" + host,
-         "__global__ void k() { a(); }" + host);
-  for (const std::string& end : {" \n", "\r\n", "\t \n"}) {
-    INFO("a line that goes on behind " << json(end));
-    differ("#define K \\" + end + "__global__ void k() { a(); } int n = 1;\nK" + host,
-           "#define K \\" + end + "__global__ void k() { a(); } int n = 2;\nK" + host);
-    CHECK(host_part("#define K \\" + end + " __global__ void k() { a(); }\nK" + host).find("a()") !=
-          std::string::npos);
-  }
 }
 
 TEST_CASE("a module says in its first line what it was made of") {
@@ -348,6 +326,64 @@ TEST_CASE("a launcher's part of a source is without functions that it does not r
     INFO(variable);
     CHECK(part(std::string(variable) + "\n" + f) == "all");
   }
+  // Names that come from nowhere, and what cannot be read.
+  same("namespace n = a::b;\n" + f + "void h() { i(1); }",
+       "namespace n = a::b;\n" + f + "void h() { i(2); }");
+  CHECK(part("#define M(x) g##x()\n" + f) == "all");
+  CHECK(part(f + "int l = __LINE__;") == "all");
+  CHECK(part("void f() { g();") == "all");
+  CHECK(part("void f() { g(); } }") == "all");
+}
+
+TEST_CASE("the host's part of a source: what is written otherwise than most people write it") {
+  const auto same = [](const std::string& one, const std::string& other) {
+    INFO(one << "\n-- and\n" << other);
+    CHECK(host_part(one) == host_part(other));
+  };
+  const auto differ = [](const std::string& one, const std::string& other) {
+    INFO(one << "\n-- and\n" << other);
+    CHECK(host_part(one) != host_part(other));
+  };
+  const std::string host = "\nvoid f() { g(); }\n";
+  // Braces that are a variable's value, behind parentheses that are no parameters.
+  differ("__device__ __attribute__((aligned(8))) const int n{1};" + host,
+         "__device__ __attribute__((aligned(8))) const int n{2};" + host);
+  differ("__device__ const int m(1), n{1};" + host, "__device__ const int m(1), n{2};" + host);
+  differ("__device__ alignas(16) const int n{1};" + host,
+         "__device__ alignas(16) const int n{2};" + host);
+  same("struct S { __device__ void d() const noexcept { a(); } };",
+       "struct S { __device__ void d() const noexcept { b(); } };");
+  // Other spellings of # and of braces, pragmas inside of a body, and macros that go on behind blanks.
+  differ("__global__ void k() { a();\n%:define N 1\n}",
+         "__global__ void k() { a();\n%:define N 2\n}");
+  differ("__global__ void k() <% a(); %>\nvoid f() <% g(1); %>",
+         "__global__ void k() <% a(); %>\nvoid f() <% g(2); %>");
+  differ("__global__ void k() { _Pragma(\"redefine_extname g h\") a(); }" + host,
+         "__global__ void k() { a(); }" + host);
+  for (const std::string& end : {" \n", "\r\n", "\t \n"}) {
+    INFO("a line that goes on behind " << json(end));
+    differ("#define K \\" + end + "__global__ void k() { a(); } int n = 1;\nK" + host,
+           "#define K \\" + end + "__global__ void k() { a(); } int n = 2;\nK" + host);
+    CHECK(host_part("#define K \\" + end + " __global__ void k() { a(); }\nK" + host).find("a()") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("a launcher's part of a source: what is called by other names than its own") {
+  const auto part = [](const std::string& source) {
+    const HostCode code({source});
+    return code.came_apart() ? code.part_of({"f"}) : "all";
+  };
+  const auto same = [&](const std::string& one, const std::string& other) {
+    INFO(one << "\n-- and\n" << other);
+    CHECK(part(one) == part(other));
+    CHECK(part(one) != "all");
+  };
+  const auto differ = [&](const std::string& one, const std::string& other) {
+    INFO(one << "\n-- and\n" << other);
+    CHECK((part(one) != part(other) || part(one) == "all"));
+  };
+  const std::string f = "void f() { g(); }\n";
   for (const std::string& variable :
        {"int n(1);", "Counter n(1, 2);", "std::atomic<int> n(m);", "Counter n(int(1));"}) {
     INFO(variable);
@@ -373,11 +409,4 @@ TEST_CASE("a launcher's part of a source is without functions that it does not r
          "%:define g() h()\nvoid f() { g(2); }\nvoid h() {}");
   differ("#define g() \\ \n int h()\nvoid f() { i(1); }",
          "#define g() \\ \n int h()\nvoid f() { i(2); }");
-  // Names that come from nowhere, and what cannot be read.
-  same("namespace n = a::b;\n" + f + "void h() { i(1); }",
-       "namespace n = a::b;\n" + f + "void h() { i(2); }");
-  CHECK(part("#define M(x) g##x()\n" + f) == "all");
-  CHECK(part(f + "int l = __LINE__;") == "all");
-  CHECK(part("void f() { g();") == "all");
-  CHECK(part("void f() { g(); } }") == "all");
 }

@@ -232,6 +232,35 @@ TEST_CASE("two entries for one student stop everything") {
     fs::create_directories(desk.path() / "an\xe2\x80\xaen");
     CHECK_THAT(desk.refusal(), ContainsSubstring("\\u202e"));
   }
+  SECTION("neither do characters that have no width") {
+    // A joiner, a selector of variants, a letter of a hidden tag, a filler.
+    for (const std::string unseen :
+         {"\xe2\x80\x8d", "\xef\xb8\x8f", "\xf3\xa0\x81\x81", "\xe3\x85\xa4"}) {
+      fs::create_directories(desk.path() / ("ann" + unseen));
+      CHECK_THAT(desk.refusal(), ContainsSubstring("two submissions for one student"));
+      fs::remove(desk.path() / ("ann" + unseen));
+    }
+  }
+  SECTION("a letter with its mark, and beside it") {
+    const std::pair<std::string, std::string> twins[] = {
+        {"Zo\u00e9", "Zoe\u0301"},
+        {"nguy\u1ec5n", "NGUYE\u0302\u0303N"},
+        {"\ud55c\uae00", "\u1112\u1161\u11ab\u1100\u1173\u11af"},
+        {"\u0439", "\u0418\u0306"},
+        {"\u304c", "\u304b\u3099"}};
+    for (const auto& [one, other] : twins) {
+      INFO(one);
+      fs::create_directories(desk.path() / one);
+      fs::create_directories(desk.path() / other);
+      CHECK_THAT(desk.refusal(), ContainsSubstring("two submissions for one student"));
+      fs::remove(desk.path() / one), fs::remove(desk.path() / other);
+    }
+  }
+  SECTION("but other letters do") {
+    fs::create_directories(desk.path() / "zoe");
+    fs::create_directories(desk.path() / "zo\u00e9");
+    CHECK(desk.refusal().empty());
+  }
   SECTION("one person under two ids") {
     fs::create_directories(desk.path() / "a.lee");
     CHECK_THAT(desk.refusal("ID,Email,Name\nann,a.lee,Ann Lee\n"),

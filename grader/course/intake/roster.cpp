@@ -8,6 +8,7 @@
 
 #include <fmt/ranges.h>
 
+#include "grader/course/intake/canonical.hpp"
 #include "grader/course/intake/tree.hpp"
 #include "grader/errors.hpp"
 #include "grader/os/escape.hpp"
@@ -161,7 +162,7 @@ std::string without_marks(const std::string& text) {
       "aaaaaaccccccccddddeeeeeeeeeegggggggghh..iiiiiiiii...jjkk.llllll."
       ".llnnnnnn...oooooo..rrrrrrsssssssstttt..uuuuuuuuuuuuwwyyyzzzzzz.";
   std::string out;
-  const std::string low = identity(text);
+  const std::string low = without_accents(identity(text));
   for (std::size_t i = 0; i < low.size(); ++i) {
     const unsigned lead = static_cast<unsigned char>(low[i]);
     const unsigned next = i + 1 < low.size() ? static_cast<unsigned char>(low[i + 1]) : 0;
@@ -185,7 +186,7 @@ std::string without_zeros(const std::string& id) {
 }  // namespace
 
 std::string identity(const std::string& id) {
-  return folded(printable(id));
+  return canonical(printable(id));
 }
 
 void Directory::learn(Index& index, const std::string& word, const Person& person) {

@@ -256,6 +256,42 @@ bool FunctionDecoder::carry_arithmetic(const Ins& ins) {
   return true;
 }
 
+/// lop3 with a second destination, a predicate: whether the result is not 0, combined with another.
+/// False if the instruction is something else.
+bool FunctionDecoder::table_to_predicate(const Ins& ins) {
+  using ptx::BoolOp;
+  if (ins.op != Opcode::lop3) return false;
+  const BoolOp combine = ins.mod.combine;
+  const Operand& to = at(ins, 0);
+  if ((combine != BoolOp::none) != (ins.operands.size() == 6) ||
+      (combine != BoolOp::none) != (to.index2 != UINT32_MAX))
+    fail("'" + std::string(ins.mod.text) +
+         "' needs a second destination and its predicate, or none");
+  if (combine == BoolOp::none) return false;
+  if (combine == BoolOp::xor_) unsupported();
+  p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::logic;
+  Operand first = to;
+  first.index2 = UINT32_MAX;
+  const Ref with = predicate(at(ins, 5)), value = destination(first, PT::u32);
+  const Ref sources[] = {source(at(ins, 1), 4), source(at(ins, 2), 4), source(at(ins, 3), 4)};
+  Op& table = emit_alu(Alu::lop3, Ty::u32);
+  table.dst = value;
+  table.a = sources[0];
+  table.b = sources[1];
+  table.c = sources[2];
+  table.imm = at(ins, 4).bits;
+  finish_destination(first, PT::u32, value);
+  const Handler* by_type = handlers().compare[static_cast<std::size_t>(ptx::Compare::ne)];
+  Op& test = emit(by_type[static_cast<std::size_t>(Ty::u32)]);
+  test.a = value;
+  test.b = b_.constant(0, 4);
+  test.c = with;
+  test.x = static_cast<std::uint8_t>(combine);
+  test.dst = reg(to.index2);
+  test.dst2 = kNoRef;
+  return true;
+}
+
 /// setp and set.
 void FunctionDecoder::compare(const Ins& ins) {
   p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::compare;
@@ -510,7 +546,9 @@ bool FunctionDecoder::warp_matrices(const Ins& ins) {
 }
 
 void FunctionDecoder::decode(const Ins& ins) {
-  if (carry_arithmetic(ins) || lanewise(ins) || collective(ins) || warp_matrices(ins)) return;
+  if (carry_arithmetic(ins) || table_to_predicate(ins) || lanewise(ins) || collective(ins) ||
+      warp_matrices(ins))
+    return;
   switch (ins.op) {
     case Opcode::set:
     case Opcode::setp:

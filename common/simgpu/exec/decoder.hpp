@@ -100,6 +100,7 @@ class FunctionDecoder {
   bool carry_arithmetic(const Ins& ins);
   Ref flushed(Ref source, Ty type);
   void after_rounding(const Ins& ins, Ref dst, Ty type);
+  bool table_to_predicate(const Ins& ins);
   void compare(const Ins& ins);
   void choose(ptx::Type result, Ref where, Ref high, const Operand& to);
   void move(const Ins& ins);

@@ -142,6 +142,7 @@ bool follows_bits(const ptx::Instruction& ins) {
     case Opcode::not_:
       return ins.mod.type != ptx::Type::pred;
     case Opcode::lop3:
+      return ins.mod.combine == ptx::BoolOp::none;
     case Opcode::shl:
     case Opcode::shr:
     case Opcode::shf:

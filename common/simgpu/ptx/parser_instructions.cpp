@@ -236,7 +236,7 @@ std::string Parser::number_misfit(const Place& place, Parsed* parsed) {
   if (operand.is_memory)
     return place.kind == 'm' || place.kind == 'M' ? std::string()
                                                   : "an address in [ ] does not fit here";
-  if (std::string_view("dDPmMnlt").find(place.kind) != std::string_view::npos)
+  if (std::string_view("dDPmMlt").find(place.kind) != std::string_view::npos)
     return "a number does not fit here";
   if (!place.is_pred) {
     const Type type = place.type == Type::none ? Type::b64 : place.type;
@@ -335,7 +335,7 @@ std::string Parser::coordinates_misfit(const Function& function, Place place, Pa
 std::string Parser::misfit(const Function& function, const DecodedOpcode& decoded, char kind,
                            char width, Parsed* parsed) {
   const Operand& operand = parsed->operand;
-  if (kind != 'n' && kind != 'q' && operand.negated) return "'!' needs a predicate source";
+  if (kind != 'n' && operand.negated) return "'!' needs a predicate source";
   if (kind != 'P' && parsed->has_second) return "takes one destination only";
   const Place place = place_of(decoded, kind, width);
   if (std::string why = coordinates_misfit(function, place, parsed); !why.empty()) return why;

@@ -137,6 +137,27 @@ TEST_CASE("setp details", "[opcode][compare]") {
   check("set.ge.s32.f32", [](float a, float b) { return compare<C::ge>(a, b) ? -1 : 0; });
 }
 
+TEST_CASE("constants in the place of predicates", "[opcode][compare]") {
+  check("setp.lt.and.s32 %x, %a, %b, 1;", [](s32 a, s32 b) { return a < b; });
+  check("setp.lt.and.s32 %x, %a, %b, 0;", [](s32, s32) { return false; });
+  check("setp.lt.xor.s32 %x, %a, %b, 1;", [](s32 a, s32 b) { return !(a < b); });
+  check("selp.b32 %x, %a, %b, 1;", [](u32 a, u32) { return a; });
+  check("selp.b32 %x, %a, %b, 0;", [](u32, u32 b) { return b; });
+}
+
+TEST_CASE("lop3 with a predicate: whether its result is not 0", "[opcode][compare]") {
+  // The two first operands often have no bit in common.
+  check("lop3.or.b32 _|%x, %a, %b, %b, 0xc0, %c;",
+        [](u32 a, u32 b, bool c) { return (a & b) != 0 || c; });
+  check("lop3.and.b32 _|%x, %a, %b, %b, 0xc0, !%c;",
+        [](u32 a, u32 b, bool c) { return (a & b) != 0 && !c; });
+  check("{ .reg .pred p; lop3.or.b32 %x|p, %a, %b, %c, 0x96, 0; selp.b32 %x, %x, 7, p; }",
+        [](u32 a, u32 b, u32 c) { return (a ^ b ^ c) != 0 ? a ^ b ^ c : u32{7}; });
+  // The predicate may be its own destination.
+  check("setp.ne.u32 %x, %a, 5; lop3.and.b32 _|%x, %a, %b, %b, 0xc0, %x;",
+        [](u32 a, u32 b) { return (a & b) != 0 && a != 5; });
+}
+
 template <typename T>
 void select(const std::string& t) {
   check("selp." + t, [](T a, T b, bool c) { return c ? a : b; });

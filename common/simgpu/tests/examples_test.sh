@@ -284,6 +284,10 @@ int* p; cudaGetSymbolAddress((void**)&p, table); k<<<1, 1>>>(1, p); if (cudaDevi
 k<<<1, 1>>>(1, table); return cudaDeviceSynchronize() == cudaErrorIllegalAddress; }'
 fails "a variable of the device as an argument: which, and what to do" 1 "argument 2 of kernel 'k[^']*' is no address of the device: in host code, 'table' is a copy" simrun "$scratch/shadow.cu"
 fails "also in a copy" 1 "the source is not device memory, but the kind says so; in host code, 'table' is a copy" simrun "$scratch/shadow.cu" copy
+program managed_too '__global__ void k(int* p) { *p = 7; }
+int main() { int *p, *m; cudaMalloc(&p, 16); cudaMallocManaged(&m, 16); k<<<1, 1>>>(m); cudaDeviceSynchronize(); return p[1] + m[0]; }'
+fails "also where managed memory is in use, once" 139 'host code follows a pointer to allocation 1\+4, which is memory of the device' simrun "$scratch/managed_too.cu"
+same "and told once" 1 "$(grep -c 'host code follows' "$scratch/.out")"
 program inside '__constant__ char before[3];
 namespace of { struct Pair { int first; float second[4]; }; __device__ Pair pair; }
 __managed__ int shared[4];

@@ -29,7 +29,12 @@ struct sigaction before;  // what handled faults before us
 struct FaultHandler {
   static void handle(int signal, siginfo_t* info, void* context) {
     if (InFlight::get().touched(reinterpret_cast<std::uintptr_t>(info->si_addr))) return;
-    // Not ours: as if this handler were not there.
+    // Not ours: as if this handler were not there, nor one that wanted to be called once.
+    if ((static_cast<unsigned>(before.sa_flags) & SA_RESETHAND) != 0) {
+      struct sigaction by_default = {};
+      by_default.sa_handler = SIG_DFL;
+      sigaction(SIGSEGV, &by_default, nullptr);
+    }
     if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction != nullptr)
       return before.sa_sigaction(signal, info, context);
     if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)

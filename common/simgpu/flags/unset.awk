@@ -2,8 +2,7 @@
 # it is declared. Here it gets the value of %simgpu_unset instead, a register of the simulated GPU's that follows what is
 # computed from it (exec/unset.hpp): elements of arrays, members of structs, as of a WMMA fragment, and single variables, of
 # which the compiler says less than it could. Left without are structs and single variables in functions without lines,
-# those of our headers, and what `skip` names (" 3 17 "): variables that stay in memory, of whose bytes it is known anyway
-# which are written.
+# those of our headers.
 
 # The file is read twice: first for the lines that its debug locations mean. Behind each mark stand the number of its
 # variable and the line of its declaration, which simcc makes a .loc of: the compiler merges marks and forgets their lines.
@@ -139,6 +138,6 @@ FNR == NR {
   if (base == "" || base in done) next;
   done[base] = 1;
   number = number_of[base];
-  if (index(skip, " " number " ") != 0 || (dbg == "" && kind[number] != "")) next;
+  if (dbg == "" && kind[number] != "") next;
   if (lay_out(type_of[base], 1) != 0) print_marks(base, dbg);
 }

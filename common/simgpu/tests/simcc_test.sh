@@ -93,6 +93,20 @@ for compiler in clang++ clang++-14 clang++-22; do
     sed 's/acc\[4\]\[4\]/acc[4][4] = {}/' "$scratch/sums.cu" >"$scratch/cleared.cu"
     holds "cleared: none ($compiler)" env CLANG="$compiler" common/simgpu/simrun "$scratch/cleared.cu"
 done
+# An array whose last use chooses its element at run time, so that what the loop computes is stored in local memory.
+program chosen '__global__ void k(const float* x, float* y, int n) {
+  float acc[2];
+  for (int j = threadIdx.x; j < n; j += 32) for (int i = 0; i < 2; ++i) acc[i] += x[2 * j + i];
+  for (int i = 0; i < 2; ++i) for (int d = 16; d > 0; d /= 2) acc[i] += __shfl_xor_sync(~0u, acc[i], d);
+  if (threadIdx.x < 2) y[threadIdx.x] = acc[threadIdx.x];
+}
+int main() { float *x, *y; cudaMalloc(&x, 400); cudaMalloc(&y, 8); cudaMemset(x, 0, 400); k<<<1, 32>>>(x, y, 50); return cudaDeviceSynchronize(); }'
+for compiler in clang++ clang++-14 clang++-22; do
+    command -v "$compiler" >/dev/null || continue
+    fails "sums that nobody cleared, one chosen at run time: 99 ($compiler)" 99 'the array declared on chosen.cu:4 that nothing has set' env CLANG="$compiler" common/simgpu/simrun "$scratch/chosen.cu"
+    sed 's/acc\[2\]/acc[2] = {}/' "$scratch/chosen.cu" >"$scratch/chosen_cleared.cu"
+    holds "cleared: none ($compiler)" env CLANG="$compiler" common/simgpu/simrun "$scratch/chosen_cleared.cu"
+done
 # What is right, however little of an array is set; and a file of which one kernel is wrong.
 program partly 'template <class F> __device__ void each(F f) { for (int i = 0; i < 4; ++i) f(i); }
 __global__ void halves(const short* x, int* y) { short a[2]; a[1] = x[threadIdx.x]; y[threadIdx.x] = (*reinterpret_cast<unsigned*>(a) >> 16) + 1; }

@@ -429,6 +429,29 @@ Driver::Pass Driver::optimise(const std::string& stem, const KernelIr& kernel,
   return std::move(*pass);
 }
 
+namespace {
+
+/// Whether an error may come from float4 and its like, which are no aggregates in device code and not
+/// trivially copyable, as CUDA's are: see common/simgpu/include/vector_types.h. A student's usual
+/// errors are not among them, since compiling once more takes time.
+bool may_want_plain_vectors(std::string_view said) {
+  constexpr std::string_view kErrors[] = {
+      "implicitly deleted because variant field",
+      "trivially copyable",
+      "non-trivial type",
+      "static_assert failed",
+      "static assertion failed",
+      "must be initialized by a constant expression",
+      "chosen constructor is explicit",
+      "no matching constructor for initialization of",
+  };
+  return std::any_of(std::begin(kErrors), std::end(kErrors), [&](std::string_view error) {
+    return said.find(error) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
 Driver::Pass Driver::run_pass(const std::string& purpose, const Input& input,
                               std::vector<std::string> flags,
                               const std::shared_future<std::string>& header,
@@ -439,11 +462,10 @@ Driver::Pass Driver::run_pass(const std::string& purpose, const Input& input,
     if (pass.ok || pass.run.timed_out || WIFSIGNALED(pass.run.status)) return pass;
   }
   Pass pass = runs_.run(purpose, input.content, flags, output, "", input.unchanged);
-  if (pass.ok || pass.said.find("implicitly deleted because variant field") == std::string::npos)
-    return pass;
-  // A union with float4 or the like in it is copied: see common/simgpu/include/vector_types.h.
+  if (pass.ok || !may_want_plain_vectors(pass.said)) return pass;
   flags.push_back("-D__SIMGPU_PLAIN_VECTORS");
-  return runs_.run(purpose, input.content, std::move(flags), output, "", input.unchanged);
+  Pass again = runs_.run(purpose, input.content, std::move(flags), output, "", input.unchanged);
+  return again.ok ? again : pass;
 }
 
 Driver::Compiled Driver::compile(const std::string& file, const fs::path& source) const {

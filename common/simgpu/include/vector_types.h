@@ -6,8 +6,9 @@
 // 16 bytes. That takes a copy constructor of their own; trivial_abi keeps them (and structs of
 // them) passed by value like the plain aggregates they are on the host.
 //
-// A union with such a member cannot be copied. Whoever compiles a file and hears that from clang does
-// it again with __SIMGPU_PLAIN_VECTORS: aggregates, whose copies may be split in that file.
+// Such a type is neither trivially copyable nor an aggregate: a union with one cannot be copied,
+// std::atomic and bit casts refuse it. Whoever compiles a file that clang refuses does it again with
+// __SIMGPU_PLAIN_VECTORS: aggregates, whose copies may be split in that file.
 #pragma once
 #pragma GCC system_header
 

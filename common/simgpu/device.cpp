@@ -585,9 +585,7 @@ struct Undo {
 static void settle(const std::vector<std::unique_ptr<exec::Worker>>& workers, GridControl& control,
                    check::FindingLog& findings) {
   for (const auto& worker : workers) {
-    control.lets_next_begin |= worker->grid_control.lets_next_begin;
-    control.waits |= worker->grid_control.waits;
-    control.waits_first |= worker->grid_control.waits_first;
+    control.add(worker->grid_control);
     findings.drop_by_other([&](const Finding& f, std::uint32_t other) {
       return f.cause == FindingCause::missing_fence && worker->order.raisers.contains(other);
     });

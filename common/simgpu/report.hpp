@@ -293,6 +293,13 @@ struct GridControl {
   bool waits = false;            ///< one has executed .wait
   /// One has, and nothing of it came to .launch_dependents without knowing of that.
   bool waits_first = false;
+
+  /// What others have done as well: blocks, or workers with theirs.
+  void add(const GridControl& other) {
+    lets_next_begin |= other.lets_next_begin;
+    waits |= other.waits;
+    waits_first |= other.waits && other.waits_first;
+  }
 };
 
 struct LaunchReport {

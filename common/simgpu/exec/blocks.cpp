@@ -127,10 +127,7 @@ void end_block(Worker& worker, std::size_t index) {
   settle_budget(worker);
   BlockRun& run = *worker.resident[index];
   settle_swaps(run);
-  GridControl& control = worker.grid_control;
-  control.lets_next_begin |= run.grid_control.lets_next_begin;
-  control.waits |= run.grid_control.waits;
-  control.waits_first |= run.grid_control.waits && run.grid_control.waits_first;
+  worker.grid_control.add(run.grid_control);
   if (!run.printed.empty()) worker.printed[run.number] = std::move(run.printed);
   worker.spare.push_back(std::move(worker.resident[index]));
   worker.resident.erase(worker.resident.begin() + static_cast<std::ptrdiff_t>(index));

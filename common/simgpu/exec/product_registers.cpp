@@ -144,8 +144,11 @@ void op_product_registers(Warp& w, const Op& op) {
 void note_product(Warp& w, const Wgmma& form, std::uint32_t pc, std::uint32_t number) {
   const Program& p = *w.run->launch->program;
   const bool checks = w.run->launch->options.checks.race;
+  // Of the hundred and more registers of each product, most have only been added to.
+  const auto is_unfenced = [&](const ProductRegister& r) {
+    return r.writer != UINT32_MAX && w.product_fences == r.fences_at_write && checks;
+  };
   const auto unfenced = [&](const ProductRegister& r, std::uint32_t position, const char* of) {
-    if (!checks || r.writer == UINT32_MAX || w.product_fences != r.fences_at_write) return;
     tell(w, FindingKind::proxy_fence_missing, pc, r.writer,
          "the wgmma of " + line_text(p, pc) + " takes register " + std::to_string(position) +
              " of its " + of + ", which " + line_text(p, r.writer) +
@@ -159,7 +162,7 @@ void note_product(Warp& w, const Wgmma& form, std::uint32_t pc, std::uint32_t nu
       tell(w, FindingKind::product_registers, pc, product->pc,
            "the wgmma of " + line_text(p, pc) + " takes as A " + sum_text(w, r, product->pc) +
                ", which may not be there yet: wgmma.wait_group must come first");
-    unfenced(r, k, "A");
+    if (is_unfenced(r)) unfenced(r, k, "A");
     r = {r.sum_of, number, k, r.shape, w.product_fences, UINT32_MAX, 0};
   }
   const std::uint32_t shape =
@@ -167,13 +170,13 @@ void note_product(Warp& w, const Wgmma& form, std::uint32_t pc, std::uint32_t nu
   for (std::uint32_t k = 0; k < form.sum_numbers.size(); ++k) {
     if (form.sum_numbers[k] == UINT32_MAX) continue;  // "_"
     ProductRegister& r = w.product_registers[form.sum_numbers[k]];
-    const check::AsyncRead* product = checks ? open_product(w, r.sum_of) : nullptr;
-    if (product != nullptr && r.shape != shape && r.fences == w.product_fences)
+    const bool changes = checks && r.shape != shape && r.fences == w.product_fences;
+    if (const check::AsyncRead* product = changes ? open_product(w, r.sum_of) : nullptr)
       tell(w, FindingKind::proxy_fence_missing, pc, product->pc,
            "the wgmma of " + line_text(p, pc) + " adds to " + sum_text(w, r, product->pc) +
                ", which has another shape: only products of one shape follow each other without a "
                "wgmma.fence");
-    unfenced(r, k, "sums");
+    if (is_unfenced(r)) unfenced(r, k, "sums");
     r = {number, r.input_of, k, shape, w.product_fences, UINT32_MAX, 0};
   }
 }

@@ -8,6 +8,7 @@
 //
 // Descriptors: 9.7.15.5.1.2.2, with the layouts of 9.7.15.5.1.2.1. Sums: 9.7.15.5.1.1.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <iterator>
@@ -21,6 +22,7 @@ namespace simgpu::exec {
 namespace {
 
 constexpr unsigned kChunk = 16, kRowsOfA = 64, kWarps = 4;
+constexpr unsigned kMostChunks = 32;  // of 256 columns, 8 each
 
 struct Descriptor {
   std::uint32_t start, leading, stride;  ///< bytes
@@ -55,12 +57,14 @@ class Chunks {
       in_tile_ = UINT32_MAX;  // leading offset not looked at
     }
   }
-  std::uint64_t address(unsigned row, unsigned along) const {
-    const std::uint64_t at =
-        start_ + std::uint64_t{row % 8} * row_ + std::uint64_t{row / 8} * eight_rows_ +
-        std::uint64_t{along & in_tile_} * kChunk + std::uint64_t{along >> shift_} * tile_;
-    return swizzle_ == Swizzle::none ? at : swizzled(at, swizzle_);
+  /// A chunk's address is that of the sum of its row's part and of its part along the row.
+  std::uint64_t of_row(unsigned row) const {
+    return start_ + std::uint64_t{row % 8} * row_ + std::uint64_t{row / 8} * eight_rows_;
   }
+  std::uint64_t of_along(unsigned along) const {
+    return std::uint64_t{along & in_tile_} * kChunk + std::uint64_t{along >> shift_} * tile_;
+  }
+  std::uint64_t address(std::uint64_t sum) const { return swizzled(sum, swizzle_); }
 
  private:
   std::uint64_t start_;
@@ -141,14 +145,19 @@ void gather(const Product& p, char name, std::uint64_t bits, bool mn_major, unsi
              "the tile begin at a multiple of its swizzle's pattern");
   AsyncReadCheck check(run, p.first_warp, kWarps, p.pc, "wgmma");
   check.operand(name, d.start);
-  check::AsyncReads& reads = run.proxy.warpgroups[p.first_warp / kWarps];
+  std::uint32_t* const touched = run.proxy.warpgroups[p.first_warp / kWarps].chunks();
   const Chunks places(d, mn_major);
+  std::array<std::uint64_t, kMostChunks> along{};
+  for (unsigned c = 0; c < chunks; ++c) along[c] = places.of_along(c);
   bool outside = false, mismatch = false;
   const bool marks = !run.async.landed.empty();
-  for (unsigned r = 0; r < rows; ++r)
+  const std::uint64_t shared_bytes = run.launch->shared_bytes;
+  const std::byte* const shared = run.shared.data();
+  for (unsigned r = 0; r < rows; ++r) {
+    const std::uint64_t row = places.of_row(r);
     for (unsigned c = 0; c < chunks; ++c, to += kChunk) {
-      const std::uint64_t at = places.address(r, c), in = at - memory::kSharedBase;
-      if (at < memory::kSharedBase || in + kChunk > run.launch->shared_bytes) {
+      const std::uint64_t at = places.address(row + along[c]), in = at - memory::kSharedBase;
+      if (at < memory::kSharedBase || in + kChunk > shared_bytes) {
         std::memset(to, static_cast<int>(memory::kPoison), kChunk);
         if (!outside && run.launch->options.checks.memory)
           tell(p, FindingKind::out_of_bounds, UINT32_MAX, at,
@@ -178,9 +187,10 @@ void gather(const Product& p, char name, std::uint64_t bits, bool mn_major, unsi
                    " (cuTensorMapEncodeTiled): the products are of other elements");
         }
       }
-      reads.touch(first / kChunk, number);
-      std::memcpy(to, run.shared.data() + first, kChunk);
+      touched[first / kChunk] = number;
+      std::memcpy(to, shared + first, kChunk);
     }
+  }
 }
 
 /// The value of a descriptor that all threads of the warpgroup must agree upon.

@@ -40,13 +40,19 @@ struct KnownFragment {
   }
 
  private:
+  typedef std::uint64_t Words __attribute__((vector_size(32)));
   SIMGPU_INLINE bool same(const Warp& w, const Ref* refs) const {
-    std::uint64_t differs = 0;
+    Words differs = {};
     for (unsigned r = 0; r < kRegisters; ++r) {
       const auto* now = kernels::lanes<std::uint64_t>(w, refs[r]);
-      for (unsigned k = 0; k < kLanes / 2; ++k) differs |= now[k] ^ lanes[r][k];
+      for (unsigned k = 0; k < kLanes / 2; k += 4) {
+        Words is, was;
+        std::memcpy(&is, now + k, sizeof is);
+        std::memcpy(&was, lanes[r] + k, sizeof was);
+        differs |= is ^ was;
+      }
     }
-    return differs == 0;
+    return (differs[0] | differs[1] | differs[2] | differs[3]) == 0;
   }
 };
 

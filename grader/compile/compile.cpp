@@ -429,29 +429,6 @@ Driver::Pass Driver::optimise(const std::string& stem, const KernelIr& kernel,
   return std::move(*pass);
 }
 
-namespace {
-
-/// Whether an error may come from float4 and its like, which are no aggregates in device code and not
-/// trivially copyable, as CUDA's are: see common/simgpu/include/vector_types.h. A student's usual
-/// errors are not among them, since compiling once more takes time.
-bool may_want_plain_vectors(std::string_view said) {
-  constexpr std::string_view kErrors[] = {
-      "implicitly deleted because variant field",
-      "trivially copyable",
-      "non-trivial type",
-      "static_assert failed",
-      "static assertion failed",
-      "must be initialized by a constant expression",
-      "chosen constructor is explicit",
-      "no matching constructor for initialization of",
-  };
-  return std::any_of(std::begin(kErrors), std::end(kErrors), [&](std::string_view error) {
-    return said.find(error) != std::string_view::npos;
-  });
-}
-
-}  // namespace
-
 Driver::Pass Driver::run_pass(const std::string& purpose, const Input& input,
                               std::vector<std::string> flags,
                               const std::shared_future<std::string>& header,

@@ -2,6 +2,7 @@
 #include "grader/compile/compiler_output.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -305,6 +306,22 @@ CompilerOutput filter_compiler_output(const std::string& text, const std::string
       out.errors.push_back(messages::text("build.hint.encoding"));
   }
   return out;
+}
+
+bool may_want_plain_vectors(std::string_view said) {
+  constexpr std::string_view kErrors[] = {
+      "implicitly deleted because variant field",
+      "trivially copyable",
+      "non-trivial type",
+      "static_assert failed",
+      "static assertion failed",
+      "must be initialized by a constant expression",
+      "chosen constructor is explicit",
+      "no matching constructor for initialization of",
+  };
+  return std::any_of(std::begin(kErrors), std::end(kErrors), [&](std::string_view error) {
+    return said.find(error) != std::string_view::npos;
+  });
 }
 
 }  // namespace grader

@@ -103,8 +103,10 @@ void count_arithmetic(const ptx::Instruction& ins, std::uint64_t lanes, Counts& 
 }
 
 /// What an instruction that reaches memory moved.
-void count_accesses(const ptx::Instruction& ins, const SiteCount& s, std::uint64_t async_idle,
-                    Counts& out) {
+void count_accesses(const InstructionInfo& info, const Counters& c, Counts& out) {
+  const ptx::Instruction& ins = *info.ptx;
+  const SiteCount& s = c.sites[info.site];
+  if (info.prints) out.printed_store_requests = s.local_requests;
   switch (ins.op) {
     case Opcode::st:
     case Opcode::wmma_store:
@@ -131,7 +133,7 @@ void count_accesses(const ptx::Instruction& ins, const SiteCount& s, std::uint64
     case Opcode::cp_async:
       out.global_load = out.async_copy = s.global;
       out.async_store = s.shared;
-      out.async_bytes_idle = async_idle;
+      out.async_bytes_idle = c.async_idle[info.site];
       break;
     case Opcode::bulk_load:
     case Opcode::tensor_load:
@@ -218,10 +220,7 @@ Counts counts_of(const Program& p, const Counters& c, std::uint32_t pc, const Gu
     default:
       break;
   }
-  if (info.site != UINT32_MAX)
-    count_accesses(ins, c.sites[info.site],
-                   ins.op == Opcode::cp_async ? c.async_idle[info.site] : 0, out);
-  if (info.prints) out.printed_store_requests = out.local_store_requests;
+  if (info.site != UINT32_MAX) count_accesses(info, c, out);
   return out;
 }
 

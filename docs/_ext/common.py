@@ -11,7 +11,8 @@ from docutils.statemachine import StringList
 DOCS = pathlib.Path(__file__).resolve().parents[1]
 ROOT = DOCS.parent
 AUTHOR_TREE = any(ROOT.glob("lab[0-9]*_*/solution/gemm.cu"))
-H200 = DOCS / "results" / "h200"
+RESULTS = DOCS / "results"
+H200 = RESULTS / "h200"
 
 
 class LabDirective(Directive):

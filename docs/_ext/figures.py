@@ -6,7 +6,7 @@ import re
 from docutils import nodes
 
 from bounds import evaluate
-from common import DOCS, H200, LabDirective
+from common import DOCS, H200, RESULTS, LabDirective
 from recorded import Bench, log_records, results, shown, sweep_of, tuning_runs, with_unit
 from sentences import FLAT
 
@@ -274,6 +274,17 @@ def tried_words(text):
     return fields_of(text)[0]
 
 
+def graded_number(text):
+    """WHICH QUANTITY of grading.json: solutions or core; per_minute, processor_seconds_each or compile_seconds_each."""
+    which, quantity = text.split()
+    return json.loads((RESULTS / "grading.json").read_text(encoding="utf-8"))[which][quantity]
+
+
+def graded_words(text):
+    """Without decimals: another run differs by some per cent."""
+    return f"{graded_number(text):.0f}"
+
+
 FIGURES = {
     "bench": (bench_number, bench_words, in_h200("bench.json")),
     "sweep": (sweep_number, sweep_words, of_sweep),
@@ -285,6 +296,7 @@ FIGURES = {
     "bound": (bound_number, bound_words, lambda text: DOCS / "data" / "gpus.json"),
     "tabled": (tabled_number, tabled_words, of_table),
     "tried": (tried_number, tried_words, in_h200("tuning-lab-6.txt")),
+    "graded": (graded_number, graded_words, lambda text: RESULTS / "grading.json"),
     "stalled": (stalled_number, stalled_words, in_h200("stalls-lab-6.txt")),
     "powered": (powered_number, powered_words, in_h200("power-lab-6.txt")),
 }

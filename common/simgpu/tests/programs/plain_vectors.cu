@@ -1,4 +1,5 @@
 // What only plain vectors can do, as CUDA's are: members of std::atomic, bit casts, named initialisers.
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"  // of {0.5f}
 #include <atomic>
 #include <type_traits>
 

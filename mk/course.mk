@@ -13,7 +13,7 @@ $(BUILD)/obj/grader/course/%.o: private FLAGS := grader
 $(BUILD)/obj/grader/course/portable/fmt.o: private FLAGS := quick
 $(GRADE): $(call objects,grader/course/grade/main.cpp $(GRADE_SRC)) $(GRADER_OBJECTS)
 	$(call link,$(GRADER_LIBS) $(COURSE_LIBS))
-COURSE_LIBS := $(SECCOMP) -lyaml-cpp
+COURSE_LIBS := $(SECCOMP) -lyaml-cpp -lutf8proc
 $(UNPACK): $(call objects,grader/course/intake/unpack_main.cpp)
 	$(call link,-larchive)
 # It starts for every compiler, runner and worker of a class: without libraries to load, where there are static ones.

@@ -111,27 +111,6 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-std::u32string characters(std::string_view text) {
-  std::u32string out;
-  for (std::size_t at = 0; at < text.size();) {
-    std::uint32_t code = 0;
-    const std::size_t length = decode(text, at, code);
-    out += length == 0 ? U'\ufffd' : static_cast<char32_t>(code);
-    at += std::max<std::size_t>(length, 1);
-  }
-  return out;
-}
-
-std::string utf8(std::u32string_view characters) {
-  std::string out;
-  for (const char32_t c : characters) encode(c, out);
-  return out;
-}
-
-bool is_treacherous(char32_t c) {
-  return treacherous(c);
-}
-
 std::string folded(std::string_view text) {
   // Glibc's, whatever the caller's language is; without it only ASCII is folded.
   static const locale_t unicode = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);

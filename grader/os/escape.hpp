@@ -25,13 +25,6 @@ bool is_utf8(std::string_view text);
 /// are those that change the direction of text, and bytes that are not UTF-8 become '?'.
 std::string printable(std::string_view text);
 
-/// The characters of a text, and back. Bytes that are not UTF-8 become U+FFFD.
-std::u32string characters(std::string_view text);
-std::string utf8(std::u32string_view characters);
-
-/// A character that one cannot see or that moves others.
-bool is_treacherous(char32_t c);
-
 /// Lower case, for finding names that differ in case only. Bytes that are not UTF-8 stay.
 std::string folded(std::string_view text);
 

@@ -132,6 +132,7 @@ python|Python 3|python3
 seccomp|libseccomp|libseccomp-dev
 archive|libarchive|libarchive-dev
 yaml|yaml-cpp|libyaml-cpp-dev
+utf8proc|utf8proc|libutf8proc-dev
 LIST
 }
 
@@ -167,7 +168,7 @@ $key "*) ;;
     if [ "${STAFF:-}" = 1 ]; then
         have bwrap || MISSING="$MISSING bwrap"
         have "${PYTHON:-python3}" || MISSING="$MISSING python"
-        for pair in seccomp:seccomp.h archive:archive.h yaml:yaml-cpp/yaml.h; do
+        for pair in seccomp:seccomp.h archive:archive.h yaml:yaml-cpp/yaml.h utf8proc:utf8proc.h; do
             [ -e "${DEPS:-}/include/${pair#*:}" ] || [ -e "/usr/include/${pair#*:}" ] || [ -e "/usr/local/include/${pair#*:}" ] ||
                 MISSING="$MISSING ${pair%%:*}"
         done

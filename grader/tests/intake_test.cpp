@@ -5,6 +5,7 @@
 
 #include "common/catch2.hpp"
 #include "common/tests/matchers.hpp"
+#include "grader/course/intake/canonical.hpp"
 #include "grader/course/intake/intake.hpp"
 #include "grader/course/intake/kinds.hpp"
 #include "grader/course/intake/roster.hpp"
@@ -212,6 +213,17 @@ TEST_CASE("a name of any length in an archive is no trouble") {
     CHECK(found.sources.at(lab2).at("gemm.cu") == "mine");
     CHECK(found.sources.count(lab1) == 0);
   }
+}
+
+TEST_CASE("accents may be left out, vowels of other scripts may not") {
+  CHECK(without_accents("Zo\u00eb S\u00f8rensen-\u0141ukasz") == "zoe sorensen-lukasz");
+  CHECK(without_accents("\u0419") == without_accents("\u0438"));
+  CHECK(without_accents("\u0930\u093e\u092e") != without_accents("\u0930\u092e"));
+  CHECK(without_accents("\u304c") != without_accents("\u304b"));
+  CHECK(canonical("a\xff"
+                  "B") ==
+        "a\xff"
+        "B");  // not UTF-8
 }
 
 TEST_CASE("two entries for one student stop everything") {

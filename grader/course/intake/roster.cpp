@@ -153,28 +153,9 @@ bool contradict(const std::string& name, const std::string& other) {
 /// In front of keys that are without marks, so that they are no id's.
 constexpr char bare = '\1';
 
-/// In lower case, and the letters of the Latin alphabet without their accents: file systems write an
-/// accented letter as one character or as two, and whoever types a list may leave it out.
+/// As whoever types a list may write it.
 std::string without_marks(const std::string& text) {
-  // U+00C0 to U+017F; '.' stays as it is.
-  static constexpr std::string_view letters =
-      "aaaaaa.ceeeeiiii.nooooo.ouuuuy..aaaaaa.ceeeeiiii.nooooo.ouuuuy.y"
-      "aaaaaaccccccccddddeeeeeeeeeegggggggghh..iiiiiiiii...jjkk.llllll."
-      ".llnnnnnn...oooooo..rrrrrrsssssssstttt..uuuuuuuuuuuuwwyyyzzzzzz.";
-  std::string out;
-  const std::string low = without_accents(identity(text));
-  for (std::size_t i = 0; i < low.size(); ++i) {
-    const unsigned lead = static_cast<unsigned char>(low[i]);
-    const unsigned next = i + 1 < low.size() ? static_cast<unsigned char>(low[i + 1]) : 0;
-    const unsigned code = lead >= 0xc3 && lead <= 0xcd ? (lead & 0x1f) << 6 | (next & 0x3f) : 0;
-    const bool accented =
-        code >= 0xc0 && code < 0xc0 + letters.size() && letters[code - 0xc0] != '.';
-    const bool mark = code >= 0x300 && code < 0x370;
-    if (accented) out += letters[code - 0xc0];
-    if (accented || mark) ++i;
-    if (!accented && !mark) out += low[i];
-  }
-  return out;
+  return without_accents(identity(text));
 }
 
 /// A number as a spreadsheet would have it, which takes ids for numbers; anything else: "".

@@ -2,6 +2,8 @@
 // check/async_proxy.hpp for what is remembered.
 #pragma once
 
+#include <cstring>
+
 #include "common/simgpu/exec/launch_run.hpp"
 
 namespace simgpu::exec {

@@ -208,8 +208,8 @@ struct Counts {
   std::uint64_t async_bytes_idle = 0;
   EarlyWait async_early;  ///< counted where they are waited for
   std::uint64_t local_load_requests = 0, local_store_requests = 0;  ///< warp-level
-  std::uint64_t printed_store_requests =
-      0;  ///< the part of local_store_requests that hands arguments to printf
+  /// The part of local_store_requests that hands arguments to printf.
+  std::uint64_t printed_store_requests = 0;
   /// Different 4-byte words that warps read from __constant__ variables in one instruction. They are
   /// served one after the other (CUDA C++ Best Practices Guide, "Constant Memory").
   std::uint64_t constant_words = 0;
@@ -245,8 +245,8 @@ struct BufferCounts {
   std::string label;
   std::uint64_t bytes = 0;
   GlobalCounts load, store, atomic;
-  GlobalCounts
-      fetched;  ///< the part of `atomic` whose result a thread goes on to use: a way to read
+  /// The part of `atomic` whose result a thread goes on to use: a way to read.
+  GlobalCounts fetched;
 };
 
 struct RegisterEstimate {

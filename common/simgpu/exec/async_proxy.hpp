@@ -85,6 +85,7 @@ class AsyncReadCheck {
     std::memcpy(&high, t + 2, sizeof high);
     const std::uint64_t differs = (low ^ t[0] * kBoth) | (high ^ t[0] * kBoth);
     if (differs == 0) return true;
+    // Added to the field of a lane, it carries out of it where the field names none.
     constexpr std::uint64_t kCarry = (kLaneOfTag - check::kAtomicLane) * kBoth;
     const std::uint64_t no_lane =
         ((low & kLanesOfTags) + kCarry) | ((high & kLanesOfTags) + kCarry);

@@ -8,7 +8,9 @@ NVCC      ?= $(or $(wildcard $(CUDA_HOME)/bin/nvcc),nvcc)
 GPU_ARCH := $(shell . grader/scripts/lib.sh && gpu_arch)
 ifeq ($(origin ARCH),undefined)
 ARCH := $(or $(GPU_ARCH),80)
-else
+ARCH_CHOSEN :=
+# Where a make has called this one, both come from it: it says whether somebody chose.
+else ifneq ($(origin ARCH) $(origin ARCH_CHOSEN),environment environment)
 ARCH_CHOSEN := 1
 endif
 OPT       ?= -O2

@@ -14,6 +14,10 @@ holds "LAB=1, LAB=lab1, LAB=lab1_naive and a list do" bash -c '
 fails "DEVICE=tpu is one clear error" 2 'DEVICE=tpu: not a device; choose auto, sim or gpu' quiet_make help DEVICE=tpu
 fails "SOLUTION=yes is one clear error" 2 'SOLUTION=yes: choose 0 or 1' quiet_make help SOLUTION=yes
 fails "a misspelt setting is not ignored" 2 'unknown setting lab;' quiet_make help lab=1
+chosen() { env "$@" make -s BUILD="$scratch/build" --eval='chosen: ; @echo "$(ARCH) [$$ARCH_CHOSEN]"' chosen </dev/null; }
+same "ARCH= in the environment is somebody's choice" "86 [1]" "$(chosen -u ARCH_CHOSEN ARCH=86)"
+same "unless a make has passed its own on" "86 []" "$(chosen ARCH=86 ARCH_CHOSEN=)"
+same "or somebody's" "86 [1]" "$(chosen ARCH=86 ARCH_CHOSEN=1)"
 fails "a blank in BUILD is explained" 2 'blank' make -s help BUILD="$scratch/a b"
 fails "an old make is told so" 2 'GNU make 4 or newer is needed, this is 3.81' make MAKE_VERSION=3.81
 fails "a misspelt command is told so" 2 "there is no command 'chekc'; make help lists all" quiet_make chekc

@@ -184,17 +184,22 @@ TEST_CASE("a launcher that asks what a kernel takes is run again when any kernel
   CHECK(kept(check(project)).empty());
 }
 
+namespace {
+
+void same(const std::string& one, const std::string& other) {
+  INFO(one << "\n-- and\n" << other);
+  CHECK(host_part(one) == host_part(other));
+}
+void differ(const std::string& one, const std::string& other) {
+  INFO(one << "\n-- and\n" << other);
+  CHECK(host_part(one) != host_part(other));
+}
+
+}  // namespace
+
 TEST_CASE("the host's part of a source is without what the device alone has") {
   CHECK(host_part("__global__ void k(int* p) { *p = 1; } // one\nvoid f() { k<<<1, 1>>>(0); }\n") ==
         "__global__ void k(int* p) {}\nvoid f() { k<<<1, 1>>>(0); }");
-  const auto same = [](const std::string& one, const std::string& other) {
-    INFO(one << "\n-- and\n" << other);
-    CHECK(host_part(one) == host_part(other));
-  };
-  const auto differ = [](const std::string& one, const std::string& other) {
-    INFO(one << "\n-- and\n" << other);
-    CHECK(host_part(one) != host_part(other));
-  };
   const std::string host = "\nvoid f() { g(); }\n";
   same("__global__ void k() {\n#pragma unroll\n  for (;;) {}\n}" + host,
        "__global__ void k() { if (1) { h('}', \"}\"); } }" + host);
@@ -336,14 +341,6 @@ TEST_CASE("a launcher's part of a source is without functions that it does not r
 }
 
 TEST_CASE("the host's part of a source: what is written otherwise than most people write it") {
-  const auto same = [](const std::string& one, const std::string& other) {
-    INFO(one << "\n-- and\n" << other);
-    CHECK(host_part(one) == host_part(other));
-  };
-  const auto differ = [](const std::string& one, const std::string& other) {
-    INFO(one << "\n-- and\n" << other);
-    CHECK(host_part(one) != host_part(other));
-  };
   const std::string host = "\nvoid f() { g(); }\n";
   // Braces that are a variable's value, behind parentheses that are no parameters.
   differ("__device__ __attribute__((aligned(8))) const int n{1};" + host,

@@ -40,18 +40,18 @@ std::optional<CutOff> cut_off_operands(const ProductOf& product) {
   return found;
 }
 
-std::string cut_off_note(const std::string& entry, const ProductOf& product,
-                         const std::string& fallback) {
+std::string cut_off_note(const std::string& entry, const ProductOf& product) {
   const std::optional<CutOff> found = cut_off_operands(product);
-  const std::vector<messages::Gap> gaps = {{"entry", entry},
-                                           {"what", !found || !found->any() ? fallback
-                                                    : found->of_a == 0      ? std::string("B")
-                                                    : found->of_b == 0      ? std::string("A")
-                                                                       : std::string("A and B")},
-                                           {"a", found ? found->of_a : 0},
-                                           {"b", found ? found->of_b : 0},
-                                           {"all", CutOff::kSide * CutOff::kSide},
-                                           {"first", found ? found->first : std::string()}};
+  const std::vector<messages::Gap> gaps = {
+      {"entry", entry},
+      {"what", !found || !found->any() ? std::string("A or of B")
+               : found->of_a == 0      ? std::string("B")
+               : found->of_b == 0      ? std::string("A")
+                                       : std::string("A and B")},
+      {"a", found ? found->of_a : 0},
+      {"b", found ? found->of_b : 0},
+      {"all", CutOff::kSide * CutOff::kSide},
+      {"first", found ? found->first : std::string()}};
   return messages::text(found && found->part() ? "note.tf32.part" : "note.tf32", gaps);
 }
 

@@ -29,9 +29,7 @@ struct CutOff {
 /// By two calls with the identity on one side; empty if that does not show it.
 std::optional<CutOff> cut_off_operands(const ProductOf& product);
 
-/// The note about a rung that loses more than rounding does, which names the operands; `fallback`: where nobody knows
-/// them.
-std::string cut_off_note(const std::string& entry, const ProductOf& product,
-                         const std::string& fallback);
+/// The note about a rung that loses more than rounding does; it names the operands where that can be found out.
+std::string cut_off_note(const std::string& entry, const ProductOf& product);
 
 }  // namespace grader

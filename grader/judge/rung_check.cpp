@@ -268,7 +268,7 @@ std::optional<Failure> RungCheck::attempt(const Case& shape, Fill fill, Before b
       if (failed_call(once)) return std::nullopt;
       return std::move(once.run.c_after);
     };
-    into->notes.push_back(cut_off_note(entry_, product, "A or of B"));
+    into->notes.push_back(cut_off_note(entry_, product));
   }
   if (!kind && !(outcome.result.default_stream.empty() && outcome.result.unordered.empty()))
     kind = Failure::Kind::stream;

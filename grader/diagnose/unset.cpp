@@ -1,4 +1,5 @@
 // Products of registers that nobody has set: with a factor of zeros they are not zero.
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,9 +27,7 @@ LeftOver left_without(const Evidence& evidence, const Case& c, bool a, bool b) {
 }
 
 bool any_left(const LeftOver& left) {
-  for (const bool x : left)
-    if (x) return true;
-  return false;
+  return std::find(left.begin(), left.end(), true) != left.end();
 }
 
 }  // namespace

@@ -14,15 +14,21 @@ check="common lab[0-9]* :(glob)grader/* grader/commands grader/compile grader/di
     grader/report :!common/*tests/* :!common/simgpu/bench"
 # All that is handed out, or makes what is: everything but the tutorial, tests, and what authors alone have.
 handed_out=". :!docs :!*/tests/* :!grader/author :!lab*/mutants/* :!lab*/alternatives/* :!.ci :!.github :!CHANGELOG.md :!CONTRIBUTING.md"
+# What stands between any attack and a grade, and what tries that.
+attacked="grader/main.cpp grader/goals.hpp grader/operation.hpp grader/standard.hpp grader/verdict.hpp grader/judge grader/os
+    grader/tests/hostile grader/tests/hostile_corpus_test.cpp grader/tests/bench.cpp grader/tests/bench.hpp grader/tests/fixtures"
 
 declare -A depends=(
     [simgpu_tests]="common :!*.md"
     [examples_test.sh]="common examples"
     [simcc_test.sh]="common"
-    # Attacks on `make grade`: no lab takes part in that but one of the tests' own.
-    [grader_tests/corpus]="common :(glob)grader/* grader/commands grader/compile grader/course grader/diagnose grader/gpu
-        grader/judge grader/labs grader/os grader/report grader/tests/hostile grader/tests/hostile_corpus_test.cpp
-        grader/tests/bench.cpp grader/tests/bench.hpp grader/tests/fixtures :!common/*tests/* :!common/simgpu/bench :!*.md"
+    # Attacks on `make grade`, by what they are aimed at: the simulated GPU; what is printed of them; boxes, compilers and
+    # runners. No lab takes part in that but one of the tests' own.
+    [grader_tests/corpus-engine]="$attacked common grader/diagnose grader/labs :!common/*tests/* :!common/simgpu/bench :!*.md"
+    [grader_tests/corpus-pages]="$attacked common/wire grader/messages.* grader/commands grader/course grader/diagnose
+        grader/report :!*.md"
+    [grader_tests/corpus-boxes]="$attacked common grader/errors.hpp grader/commands grader/compile grader/course grader/gpu
+        grader/labs :!common/*tests/* :!common/simgpu/bench :!common/simgpu/count :!common/simgpu/check :!common/simgpu/exec :!*.md"
     [weakenings_test.sh]="$check grader/author :!*.md"
     [kill_test.sh]="$check grader/course grader/tests/kill_class.py :!*.md"
     [slurm_test.sh]="$check grader/course grader/tests/slurm.bash :!*.md"

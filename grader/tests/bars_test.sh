@@ -6,6 +6,7 @@ bench=docs/results/h200/bench.json
 cat >"$scratch/bars.py" <<'PYTHON'
 """judge BARS BENCH | cells BARS | without BENCH RUNG SHAPE OUT"""
 import json
+import re
 import sys
 
 sys.path.insert(0, "grader/plots")
@@ -21,6 +22,9 @@ if what == "cells":  # the table of aims, whole: 6 arithmetics, 11 shapes with a
         assert {shape for shape, bar, *_ in kind["cells"] if not bar} == {"16x8192x8192", "8192x64x8192"}, kind["name"]
     used = {note for kind in data["type"] for cell in kind["cells"] for note in cell[2:]}
     assert used == set(data["notes"]), used ^ set(data["notes"])
+    for name, note in data["notes"].items():  # measured numbers come from what was measured, by a role
+        typed = [n for n in re.findall(r"(?<![\w.])\d*\.\d+(?![\w.])", re.sub(r"\{\w+\}`[^`]*`", "", note)) if not re.fullmatch(r"[1-6]\.\d", n)]
+        assert not typed, (name, typed)
     print(len(data["type"]), "arithmetics")
 elif what == "without":
     with open(arguments[0], encoding="utf-8") as file:

@@ -1,5 +1,8 @@
 // The part of a student's file that its host code depends on. A launcher does the same whatever stands inside
 // the kernels that it launches: so whoever edits a kernel has changed that kernel alone.
+//
+// Told from the text, not from machine code: a line more in one kernel changes the line numbers that CUDA_CHECK
+// has put into every launcher below it, and with them their code. What this does not understand counts as changed.
 #pragma once
 
 #include <set>

@@ -17,24 +17,28 @@ using messages::text;
 constexpr std::size_t columns = 80;
 
 struct Word {
-  const char* text;
+  std::string text;
   Style style;
 };
+
+Word word(std::string_view key, Style style) {
+  return {text(key), style};
+}
 
 Word word_of(const StageResult& stage) {
   switch (stage.state) {
     case State::passed:
-      return {"ok", Style::good};
+      return word("check.word.ok", Style::good);
     case State::failed:
-      return {"FAIL", Style::bad};
+      return word("check.word.failed", Style::bad);
     case State::not_started:
-      return {"not started", Style::warn};
+      return word("check.word.not_started", Style::warn);
     case State::locked:
-      return {"locked", Style::dim};
+      return word("check.word.locked", Style::dim);
     case State::skipped:
-      return {"skipped", Style::dim};
+      return word("check.word.skipped", Style::dim);
     case State::infra:
-      return {"ERROR", Style::bad};
+      return word("check.word.error", Style::bad);
   }
   return {"?", Style::plain};
 }
@@ -54,9 +58,9 @@ std::string brief(const StageResult& stage) {
       return place_of(stage.file, stage.line);
     case State::locked: {
       // The word stands in the column before.
-      const std::string prefix = "locked: ";
-      return stage.headline.rfind(prefix, 0) == 0 ? stage.headline.substr(prefix.size())
-                                                  : stage.headline;
+      const std::string prefix = text("check.word.locked") + ": ";
+      return stage.headline.starts_with(prefix) ? stage.headline.substr(prefix.size())
+                                                : stage.headline;
     }
     case State::failed:
     case State::infra: {
@@ -147,27 +151,34 @@ std::string decimals(double value, int digits) {
 }
 
 Word right_word(const HardwareResult& gpu) {
-  if (gpu.state == Gpu::skipped) return {"skipped", Style::dim};
-  if (gpu.state == Gpu::infra && gpu.sanitizer.empty()) return {"ERROR", Style::bad};
+  if (gpu.state == Gpu::skipped) return word("check.word.skipped", Style::dim);
+  if (gpu.state == Gpu::infra && gpu.sanitizer.empty()) return word("check.word.error", Style::bad);
   const bool wrong = gpu.state == Gpu::failed && gpu.verdict != Verdict::sanitizer &&
                      gpu.verdict != Verdict::too_slow;
-  return wrong ? Word{"FAIL", Style::bad} : Word{"ok", Style::good};
+  return wrong ? word("check.word.failed", Style::bad) : word("check.word.ok", Style::good);
 }
 
 Word sanitizer_word(const HardwareResult& gpu) {
   if (gpu.sanitizer.empty()) return {"-", Style::dim};
   for (const auto& one : gpu.sanitizer) {
-    if (one.unreadable) return {"ERROR", Style::bad};
-    if (!one.clean) return {"FAIL", Style::bad};
+    if (one.unreadable) return word("check.word.error", Style::bad);
+    if (!one.clean) return word("check.word.failed", Style::bad);
   }
-  return {"clean", Style::good};
+  return word("check.word.clean", Style::good);
 }
 
 Word speed_word(const SpeedResult& speed) {
-  return speed.verdict == SpeedVerdict::pass           ? Word{"ok", Style::good}
-         : speed.verdict == SpeedVerdict::fail         ? Word{"FAIL", Style::bad}
-         : speed.verdict == SpeedVerdict::inconclusive ? Word{"noisy", Style::warn}
-                                                       : Word{"-", Style::dim};
+  switch (speed.verdict) {
+    case SpeedVerdict::pass:
+      return word("check.word.ok", Style::good);
+    case SpeedVerdict::fail:
+      return word("check.word.failed", Style::bad);
+    case SpeedVerdict::inconclusive:
+      return word("check.word.noisy", Style::warn);
+    case SpeedVerdict::not_measured:
+      break;
+  }
+  return {"-", Style::dim};
 }
 
 /// "0.53 of cuBLAS (asked 0.45), 27.1 TFLOP/s": the yardstick that decided.
@@ -194,9 +205,9 @@ void hardware_table(Page& page, const Report& report, const LabResult& lab) {
   page.line(pad(text("check.column.stage"), stage_column) +
             pad(text("check.column.right"), right_column) +
             pad(text("check.column.sanitizer"), clean_column) + text("check.column.speed"));
-  const auto cell = [&](const Word& word, std::size_t width_) {
-    return styled(word.text, word.style, page.colour()) +
-           std::string(width_ - width(word.text), ' ');
+  const auto cell = [&](const Word& said, std::size_t columns_of_cell) {
+    return styled(said.text, said.style, page.colour()) +
+           std::string(columns_of_cell - width(said.text), ' ');
   };
   for (const auto& stage : lab.stages) {
     if (!stage.gpu) continue;
@@ -362,10 +373,10 @@ void stages_table(Page& page, const LabResult& lab) {
   page.line(pad(text("check.column.stage"), stage_column) +
             pad(text("check.column.result"), result_column) + text("check.column.detail"));
   for (const auto& stage : lab.stages) {
-    const Word word = word_of(stage);
+    const Word result = word_of(stage);
     page.line(pad(fit(label_of(stage), stage_column - 1), stage_column) +
-              styled(word.text, word.style, page.colour()) +
-              std::string(result_column - width(word.text), ' ') +
+              styled(result.text, result.style, page.colour()) +
+              std::string(result_column - width(result.text), ' ') +
               fit(brief(stage), columns - stage_column - result_column));
   }
 }

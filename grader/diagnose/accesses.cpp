@@ -385,11 +385,12 @@ std::string rows_text(const Evidence& evidence, std::int64_t elements, const Rea
   if (of_b && evidence.operation == Operation::product)
     row = of_a && tile.bn != tile.bk ? 0 : tile.bn;
   if (row < 2 || step < row || step % row != 0) return "";
-  return " " + messages::text("OOB.leaves.rows",
-                              {{"step", step},
-                               {"row", row},
-                               {"rows", step == row ? std::string("the next row")
-                                                    : fmt::format("{} rows on", step / row)}});
+  return " " + messages::text(
+                   "OOB.leaves.rows",
+                   {{"step", step},
+                    {"row", row},
+                    {"rows", step == row ? messages::text("part.row.next")
+                                         : messages::text("part.row.on", {{"rows", step / row}})}});
 }
 
 /// The same where several neighbours begin with one element, and the next ones further on; only if they leave

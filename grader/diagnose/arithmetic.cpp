@@ -78,9 +78,9 @@ std::optional<Diagnosis> grown_factors(const Cases& cases) {
           return std::optional(of_grown_factors(c, i, j, a, b));
         }))
       return say("WRONG-OPERATOR", "sums",
-                 {{"what", of_a && of_b ? "the sums of A's and of B's elements"
-                           : of_a       ? "the sum of A's elements"
-                                        : "the sum of B's elements"}});
+                 {{"what", of_a && of_b ? messages::text("part.sums")
+                           : of_a       ? messages::text("part.sum.a")
+                                        : messages::text("part.sum.b")}});
   return std::nullopt;
 }
 
@@ -173,7 +173,8 @@ std::optional<Diagnosis> ends_at_zero(const Cases& cases) {
     if (holds(cases, [by_a](const Case& c, int i, int j) {
           return std::optional(up_to_zero(c, i, j, by_a));
         }))
-      return say("K-MISSING", "zero", {{"what", by_a ? "a row of A" : "a column of B"}});
+      return say("K-MISSING", "zero",
+                 {{"what", messages::text(by_a ? "part.row_of_a" : "part.column_of_b")}});
   return std::nullopt;
 }
 

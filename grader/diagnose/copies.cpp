@@ -177,8 +177,8 @@ std::optional<std::array<Place, kQuarters>> moved_parts(const Case& c,
 
 /// "rows 8..15, columns 0..7": of a fragment's part that begins there.
 std::string part_text(int row, int col) {
-  return fmt::format("rows {}..{}, columns {}..{}", row, row + kQuarterSide - 1, col,
-                     col + kQuarterSide - 1);
+  return messages::text("part.quarter", {{"rows", from_to(row, row + kQuarterSide - 1)},
+                                         {"columns", from_to(col, col + kQuarterSide - 1)}});
 }
 
 Diagnosis name_parts(const std::array<Place, kQuarters>& off, const std::string& matrix) {

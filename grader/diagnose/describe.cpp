@@ -167,12 +167,13 @@ void describe(const Evidence& evidence, const Case& c, Diagnosis& d) {
       {{"wrong", c.wrong}, {"total", c.size()}, {"m", c.m}, {"n", c.n}, {"k", c.k}}));
   const auto [i, j] = *first_wrong(c);
   d.details.push_back(messages::text(
-      "detail.first", {{"i", i},
-                       {"j", j},
-                       {"got", c.state_at(i, j) == State::untouched ? "what it held before the call"
-                                                                    : number(c.got(i, j))},
-                       {"expected", number(c.correct[c.at(i, j)])},
-                       {"tile", tile_of(evidence, c, i, j)}}));
+      "detail.first",
+      {{"i", i},
+       {"j", j},
+       {"got", c.state_at(i, j) == State::untouched ? messages::text("part.held_before")
+                                                    : number(c.got(i, j))},
+       {"expected", number(c.correct[c.at(i, j)])},
+       {"tile", tile_of(evidence, c, i, j)}}));
   const auto lines = matrix_lines(c, Layout::beside);
   d.details.insert(d.details.end(), lines.begin(), lines.end());
 }

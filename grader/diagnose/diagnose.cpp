@@ -167,9 +167,7 @@ std::optional<Diagnosis> padding_read(const Evidence& evidence) {
     const Case c = make_case(evidence.operation, *run);
     if (c.wrong == 0) continue;
     Diagnosis d = beyond_row(in_a ? "A" : "B", poisoned, "read");
-    d.details.push_back(
-        "0 * NaN is NaN: what is beyond the row must not be read, not even to be multiplied "
-        "with 0");
+    d.details.push_back(messages::text("detail.nan_beyond"));
     describe(evidence, c, d);
     return d;
   }
@@ -451,9 +449,7 @@ std::optional<Diagnosis> right_on_small_integers(Examination& e) {
   if (reads_poison(e.run())) return say("ACCUMULATES", "nan", {});
   // Wrong once and right ever since.
   Diagnosis d = unexplained(e.evidence(), make_case(e.evidence().operation, e.run()));
-  d.details.push_back(
-      "further runs on other numbers were right: does something survive from one call to the "
-      "next, or is it a race?");
+  d.details.push_back(messages::text("detail.right_since"));
   return d;
 }
 

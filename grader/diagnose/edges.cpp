@@ -164,8 +164,10 @@ std::string bounded_by(const Evidence& evidence, const Finding& finding,
 }
 
 /// What an extent counts.
-const char* counted_by(const std::string& extent) {
-  return extent == "M" ? "rows of C" : extent == "N" ? "columns of C" : "columns of A";
+std::string counted_by(const std::string& extent) {
+  return messages::text(extent == "M"   ? "part.extent.m"
+                        : extent == "N" ? "part.extent.n"
+                                        : "part.extent.k");
 }
 
 }  // namespace

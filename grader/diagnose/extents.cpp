@@ -166,7 +166,7 @@ bool ends_with(const Cases& cases, bool rows, int tile) {
 Diagnosis ends_too_early(const Evidence& evidence, const Case& c, bool rows, int tile) {
   const int count = tiles_of(extent_of(c, rows), tile);
   Diagnosis d = say("SWAPPED-EXTENTS", "tiles",
-                    {{"count", fmt::format("{} k-tile{}", count, count == 1 ? "" : "s")},
+                    {{"count", counted(count, "k-tile")},
                      {"name", rows ? "M" : "N"},
                      {"value", extent_of(c, rows)},
                      {"k", c.k},

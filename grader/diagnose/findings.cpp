@@ -91,17 +91,17 @@ std::string object_name(const Access& access, const Tile& tile, const Run* run, 
   if (access.object.empty()) {
     switch (access.space) {
       case MemorySpace::shared:
-        return fmt::format("shared memory at byte {}", access.address);
+        return messages::text("part.shared_at", {{"byte", access.address}});
       case MemorySpace::local:
-        if (bytes_before_frame(access) > 0) return "a local array";
-        return fmt::format("a local array at byte {}", access.address);
+        if (bytes_before_frame(access) > 0) return messages::text("part.local");
+        return messages::text("part.local_at", {{"byte", access.address}});
       default:
-        return "memory that belongs to no array";
+        return messages::text("part.no_array");
     }
   }
   // A launcher's allocations are numbered over all calls: a number that tells a reader nothing.
   const bool scratch = access.object.starts_with("scratch ");
-  const std::string name = scratch                               ? "scratch memory"
+  const std::string name = scratch                               ? messages::text("part.scratch")
                            : access.space == MemorySpace::shared ? short_name(access.object)
                                                                  : access.object;
   const bool whole = access.offset >= 0 && access.offset % width == 0;
@@ -117,9 +117,9 @@ std::string object_name(const Access& access, const Tile& tile, const Run* run, 
             : 0;
     const std::int64_t index = access.offset / width;
     if (row > 0) return element(name, index / row, index % row);
-    return fmt::format("element {} of {}", index, name);
+    return messages::text("part.element_of", {{"index", index}, {"name", name}});
   }
-  return fmt::format("byte {} of {}", access.offset, name);
+  return messages::text("part.byte_of", {{"byte", access.offset}, {"name", name}});
 }
 
 std::string verb(const Access& access) {
@@ -138,30 +138,31 @@ std::string verb(const Access& access) {
 std::string how_far(const Access& access, const Run* run, ElementType type) {
   const auto width = element_width(access, run, type);
   if (const std::uint64_t bytes = bytes_before_frame(access); bytes > 0)
-    return fmt::format("{} bytes before its start", bytes);
-  if (access.object.empty()) return "outside every array";
+    return messages::text("part.bytes_before", {{"bytes", bytes}});
+  if (access.object.empty()) return messages::text("part.outside");
   if (access.offset < 0) {
     // Unsigned: a wild pointer can lie as far before as no positive int64_t says.
     const auto before = std::uint64_t{0} - static_cast<std::uint64_t>(access.offset),
                size = static_cast<std::uint64_t>(width);
-    return fmt::format("{} element(s) before its start", (before - 1) / size + 1);
+    return messages::text("part.elements_before", {{"elements", (before - 1) / size + 1}});
   }
   const auto size = static_cast<std::int64_t>(access.object_bytes);
   if (const Matrix* matrix = operand(access.object, run);
       matrix != nullptr && access.space == MemorySpace::global) {
-    return fmt::format("{}past its end: {} is {} x {}", access.offset < size ? "partly " : "",
-                       access.object, matrix->rows, matrix->cols);
+    return messages::text(
+        access.offset < size ? "part.matrix_end.partly" : "part.matrix_end",
+        {{"matrix", access.object}, {"rows", matrix->rows}, {"columns", matrix->cols}});
   }
   const std::int64_t past = access.offset - size;
-  const std::string how = past < 0    ? "partly"
-                          : past == 0 ? "one"
-                                      : fmt::format("{}", past / width + 1);
-  return fmt::format("{} past its end: it has {} elements", how, size / width);
+  return messages::text(past < 0    ? "part.array_end.partly"
+                        : past == 0 ? "part.array_end.one"
+                                    : "part.array_end",
+                        {{"past", past / width + 1}, {"elements", size / width}});
 }
 
 std::string times(const Finding& finding) {
   if (finding.occurrences <= 1) return "";
-  return fmt::format("; {} times at this place", finding.occurrences);
+  return messages::text("part.times_here", {{"times", finding.occurrences}});
 }
 
 std::string party(const std::string& what, const Access& access) {
@@ -477,13 +478,13 @@ std::vector<messages::Gap> party_gaps(const Finding& finding, const std::string&
           {"writer", line_of(both_write ? at.where : writer.where)},
           {"lines", lines},
           {"name", short_name(at.object)},
-          {"difference", difference.empty() ? "their indices" : difference},
+          {"difference", difference.empty() ? messages::text("part.indices") : difference},
           {"steps", steps_between(at, other)},
           {"one", std::min(at.thread.x, other.thread.x) % 32},
           {"other", std::max(at.thread.x, other.thread.x) % 32},
           {"part", at.thread.x / 4 == other.thread.x / 4   ? "lane % 4"
                    : at.thread.x % 4 == other.thread.x % 4 ? "lane / 4"
-                                                           : "lane / 4 and lane % 4"},
+                                                           : messages::text("part.lane_parts")},
           {"length", other.bytes},
           {"apart", at.offset < other.offset ? other.offset - at.offset : at.offset - other.offset},
           {"detail", finding.detail}};
@@ -554,7 +555,8 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
                 {"count", at.bytes / element_width(at, run, type)},
                 {"lane", at.thread.x % 32},
                 {"place", object + " (" + where + ")"},
-                {"other", finding.other ? line_of(finding.other->where) : "another line"},
+                {"other", finding.other ? line_of(finding.other->where)
+                                        : messages::text("part.another_line")},
                 {"detail", finding.detail},
                 {"sentence", finding.detail}};
   Diagnosis d = say(id_of(finding), variant_of(finding, run, type), gaps);
@@ -581,7 +583,7 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
   if (finding.kind == FindingKind::uninitialised_read && !at.object.empty() &&
       (scratch || at.space == MemorySpace::shared)) {
     const auto width = element_width(at, run, type);
-    const std::string name = scratch ? "scratch memory" : short_name(at.object);
+    const std::string name = scratch ? messages::text("part.scratch") : short_name(at.object);
     const auto elements = static_cast<std::int64_t>(at.object_bytes) / width;
     add_stored(finding, name, width,
                scratch ? 0 : shared_row(name, elements, tile, launch_of(finding, run)),

@@ -357,7 +357,7 @@ void add_exchanged_tiles(const Evidence& evidence, Formulas& formulas) {
     f.a = exchanged_tiles(Which::a, s);
     f.b = exchanged_tiles(Which::b, s);
     f.depth = [s](const Case& c) { return round_up(c.k, s); };
-    f.name = [s](const Case& c) { return say_exchanged(s, "A and of B", c); };
+    f.name = [s](const Case& c) { return say_exchanged(s, messages::text("part.a_and_of_b"), c); };
     formulas.push_back(std::move(f));
   }
 }
@@ -414,16 +414,13 @@ void add_old_tiles(const Evidence& evidence, Formulas& formulas) {
       set_index(stuck, w, at_k([s](int k) { return k % s; }));
       stuck.name = [name](const Case&) {
         return say("K-TILE-REPEATED", "",
-                   {{"what", "k-tile 0 of " + name +
-                                 " is used in every round, with the right tile of the other "
-                                 "operand"}});
+                   {{"what", messages::text("part.first_tile", {{"matrix", name}})}});
       };
       Formula late;
       set_index(late, w, at_k([s](int k) { return k < s ? k : k - s; }));
       late.name = [name](const Case&) {
         return say("STALE-TILE", "",
-                   {{"what", "each k-tile is multiplied with the tile of " + name +
-                                 " from the round before"}});
+                   {{"what", messages::text("part.tile_before", {{"matrix", name}})}});
       };
       formulas.push_back(std::move(stuck));
       formulas.push_back(std::move(late));

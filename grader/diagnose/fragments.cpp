@@ -86,13 +86,13 @@ void add_halves_twice(Formulas& formulas) {
 void add_of_lanes(const char* variant, Formula a, Formula b, Formulas& formulas) {
   Formula both = a;
   both.b = b.b;
-  const auto named = [&](Formula& f, const char* matrices) {
+  const auto named = [&](Formula& f, const std::string& matrices) {
     f.name = [=](const Case&) { return say("FRAGMENT-MAP", variant, {{"matrix", matrices}}); };
     formulas.push_back(std::move(f));
   };
   named(a, "A");
   named(b, "B");
-  named(both, "A and B");
+  named(both, messages::text("part.a_and_b"));
 }
 
 /// FP64: lane / 4 and lane % 4 have changed places, in a fragment of A (16 x 4) or of B (4 x 8).
@@ -145,8 +145,6 @@ void add_pairs(Formulas& formulas) {
     formulas.push_back(std::move(f));
   }
 }
-
-constexpr const char* kOtherQuarters = "registers 1 and 2 (the two other quarters)";
 
 bool by_ldmatrix(const Cases& cases) {
   for (const Case& c : cases)
@@ -208,41 +206,43 @@ std::optional<Diagnosis> explain_fragments(const Evidence& evidence, const Cases
     formulas.push_back(std::move(f));
   };
   const auto halves = [](int size) {
-    return fmt::format("0..{} and {}..{}", size / 2 - 1, size / 2, size - 1);
+    return messages::text("part.halves", {{"lower", from_to(0, size / 2 - 1)},
+                                          {"upper", from_to(size / 2, size - 1)}});
   };
   // Layouts of mma.m16n8kX (PTX ISA, "Matrix Fragments for mma"): a lane holds rows g and g + 8,
   // and columns of both halves of k; of C it holds two neighbours in each of the two rows.
   const auto lower_half = [](int r, int q) { return std::pair{r ^ 8, q}; };
-  add(Which::c, 16, 8, Swapped::halves, "rows " + halves(16), lower_half);
+  add(Which::c, 16, 8, Swapped::halves,
+      messages::text("part.halves.rows", {{"halves", halves(16)}}), lower_half);
   for (const int k : {16, 8}) {
-    add(Which::a, 16, k, Swapped::quarters, kOtherQuarters, [k](int r, int q) {
+    add(Which::a, 16, k, Swapped::quarters, messages::text("part.quarters"), [k](int r, int q) {
       const bool other = (r >= 8) != (q >= k / 2);
       return other ? std::pair{r ^ 8, q ^ (k / 2)} : std::pair{r, q};
     });
-    add(Which::a, 16, k, Swapped::halves, "rows " + halves(16), lower_half);
+    add(Which::a, 16, k, Swapped::halves,
+        messages::text("part.halves.rows", {{"halves", halves(16)}}), lower_half);
     // The same sum whether A's columns or B's rows are exchanged.
-    add(Which::a, 16, k, Swapped::others, "k = " + halves(k) + " of B against A, or columns",
+    add(Which::a, 16, k, Swapped::others, messages::text("part.halves.k", {{"halves", halves(k)}}),
         [k](int r, int q) {
           return std::pair{r, q ^ (k / 2)};
         });
   }
-  add(Which::b, 16, 16, Swapped::quarters, kOtherQuarters, [](int r, int q) {
+  add(Which::b, 16, 16, Swapped::quarters, messages::text("part.quarters"), [](int r, int q) {
     return (r >= 8) != (q >= 8) ? std::pair{r ^ 8, q ^ 8} : std::pair{r, q};
   });
   for (const int size : {8, 16})
     for (const Which w : {Which::b, Which::a})
-      add(w, size, size, Swapped::axes, "rows and columns", [](int r, int q) {
+      add(w, size, size, Swapped::axes, messages::text("part.axes"), [](int r, int q) {
         return std::pair{q, r};
       });
-  add(Which::c, 16, 8, Swapped::others, "neighbouring columns (registers c0 and c1, c2 and c3)",
-      [](int r, int q) {
-        return std::pair{r, q ^ 1};
-      });
-  add(Which::c, 16, 8, Swapped::others, "registers c1 and c2", [](int r, int q) {
+  add(Which::c, 16, 8, Swapped::others, messages::text("part.neighbours"), [](int r, int q) {
+    return std::pair{r, q ^ 1};
+  });
+  add(Which::c, 16, 8, Swapped::others, messages::text("part.middle_registers"), [](int r, int q) {
     return (r >= 8) != (q % 2 == 1) ? std::pair{r ^ 8, q ^ 1} : std::pair{r, q};
   });
   for (const int size : {8, 16})
-    add(Which::c, size, size, Swapped::axes, "rows and columns", [](int r, int q) {
+    add(Which::c, size, size, Swapped::axes, messages::text("part.axes"), [](int r, int q) {
       return std::pair{q, r};
     });
   // A lane's two neighbours stand at 2 * (lane % 4), not at lane % 4: half of the columns collide.

@@ -256,16 +256,16 @@ bool reproduces(const Case& c, const Factor& a, const Factor& b,
 /// What of the four coordinates is wrong, for the second line.
 std::string wrong_ones(const Factor& a, const Factor& b) {
   std::string list;
-  const auto compare = [&list](const IndexFormula& f, const char* right, const char* what) {
+  const auto compare = [&list](const IndexFormula& f, const char* right, std::string_view what) {
     if (f.text() == right) return;
-    list +=
-        (list.empty() ? "" : ". ") +
-        messages::text("WRONG-INDEX.one", {{"what", what}, {"right", right}, {"got", f.text()}});
+    list += (list.empty() ? "" : ". ") +
+            messages::text("WRONG-INDEX.one",
+                           {{"what", messages::text(what)}, {"right", right}, {"got", f.text()}});
   };
-  compare(a.row, "i", "row of A");
-  compare(a.col, "k", "column of A");
-  compare(b.row, "k", "row of B");
-  compare(b.col, "j", "column of B");
+  compare(a.row, "i", "part.of.a.row");
+  compare(a.col, "k", "part.of.a.column");
+  compare(b.row, "k", "part.of.b.row");
+  compare(b.col, "j", "part.of.b.column");
   return list;
 }
 
@@ -497,8 +497,8 @@ void name_reshaped(const Evidence& evidence, const Case& probed, const Factor& a
             {{"matrix", of_a ? "A" : "B"},
              {"rows", tile->rows},
              {"cols", tile->cols},
-             {"stored", tile->stored_by_rows ? "row by row" : "column by column"},
-             {"read", tile->stored_by_rows ? "column by column" : "row by row"}});
+             {"stored", messages::text(tile->stored_by_rows ? "part.by_rows" : "part.by_columns")},
+             {"read", messages::text(tile->stored_by_rows ? "part.by_columns" : "part.by_rows")}});
     d.details.push_back(d.headline);
     d.headline = named.headline;
     d.next_step = named.next_step;

@@ -42,11 +42,10 @@ void name_lane(const simgpu::Access& at, std::int64_t rest, std::int64_t count,
   }
   if (at.thread.y != 0 || at.thread.z != 0 || !std::has_single_bit(lane)) return;
   result.variant = "lane";
-  result.gaps.insert(result.gaps.end(),
-                     {{"lane", lane},
-                      {"off", rest},
-                      {"part", lane == 1 ? std::string("the lane's number, or of its remainder")
-                                         : "lane / " + std::to_string(lane)}});
+  result.gaps.insert(result.gaps.end(), {{"lane", lane},
+                                         {"off", rest},
+                                         {"part", lane == 1 ? messages::text("part.of_lane")
+                                                            : "lane / " + std::to_string(lane)}});
 }
 
 }  // namespace

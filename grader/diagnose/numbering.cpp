@@ -62,11 +62,12 @@ bool ask_of_numbering(const Evidence& evidence, const simgpu::Dim3& block,
       const bool rest = fits(row, row, other);
       if (other == row || (!rest && !fits(row, other, row))) continue;
       if (!in_several_rows(rest ? row : other)) continue;
-      d.next_step = messages::text("OOB.numbering.next",
-                                   {{"row", row},
-                                    {"by", (rest ? row : other) / count},
-                                    {"rest", (rest ? other : row) / count},
-                                    {"what", count > 1 ? "pieces in a row" : "elements of a row"}});
+      d.next_step = messages::text(
+          "OOB.numbering.next",
+          {{"row", row},
+           {"by", (rest ? row : other) / count},
+           {"rest", (rest ? other : row) / count},
+           {"what", messages::text(count > 1 ? "part.row.pieces" : "part.row.elements")}});
       return true;
     }
   }

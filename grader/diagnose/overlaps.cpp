@@ -258,12 +258,11 @@ bool ask_of_single(const Evidence& evidence, const simgpu::LaunchReport& launch,
                      extent = along(launch.block), count = along(launch.grid);
   if (threads % blocks != 0 || threads / blocks < 1 || threads / blocks >= extent) return false;
   const std::int64_t apart = threads / blocks;
-  d.next_step =
-      messages::text(apart == count ? "RACE-WAW.single.grid.next" : "RACE-WAW.apart.next",
-                     {{"index", axis.first ? "x" : "y"},
-                      {"apart", apart == 1 ? "1 thread" : fmt::format("{} threads", apart)},
-                      {"count", count},
-                      {"extent", extent}});
+  d.next_step = messages::text(apart == count ? "RACE-WAW.single.grid.next" : "RACE-WAW.apart.next",
+                               {{"index", axis.first ? "x" : "y"},
+                                {"apart", counted(apart, "thread")},
+                                {"count", count},
+                                {"extent", extent}});
   return true;
 }
 
@@ -304,14 +303,16 @@ bool ask_of_loop(const Evidence& evidence, const Run& run, const simgpu::LaunchR
   const bool first = mine->element == met;
   const simgpu::Dim3 &g = launch.grid, &b = launch.block;
   const std::int64_t ld = run.c_before.ld, begin = first ? theirs->element : mine->element;
-  d.next_step =
-      messages::text("RACE-WAW.loop.next",
-                     {{"met", element("C", met / ld, met % ld)},
-                      {"begin", element("C", begin / ld, begin % ld)},
-                      {"first", coordinates(first ? one.thread : other.thread)},
-                      {"later", coordinates(first ? other.thread : one.thread)},
-                      {"threads", std::uint64_t{b.x} * b.y * b.z * g.x * g.y * g.z},
-                      {"shape", fmt::format("{} x {} blocks of {} x {}", g.x, g.y, b.x, b.y)}});
+  d.next_step = messages::text(
+      "RACE-WAW.loop.next",
+      {{"met", element("C", met / ld, met % ld)},
+       {"begin", element("C", begin / ld, begin % ld)},
+       {"first", coordinates(first ? one.thread : other.thread)},
+       {"later", coordinates(first ? other.thread : one.thread)},
+       {"threads", std::uint64_t{b.x} * b.y * b.z * g.x * g.y * g.z},
+       {"shape",
+        messages::text("part.launch_shape", {{"grid", fmt::format("{} x {}", g.x, g.y)},
+                                             {"block", fmt::format("{} x {}", b.x, b.y)}})}});
   return true;
 }
 

@@ -221,10 +221,10 @@ std::optional<Diagnosis> named_offset(const Place& to, const Place& from,
     return std::nullopt;
   gaps.emplace_back("what", down != 0 ? "row" : "column");
   gaps.emplace_back("off", std::abs(down + right));
-  gaps.emplace_back("where", down > 0    ? "above"
-                             : down < 0  ? "below"
-                             : right > 0 ? "left of"
-                                         : "right of");
+  gaps.emplace_back("where", messages::text(down > 0    ? "part.above"
+                                            : down < 0  ? "part.below"
+                                            : right > 0 ? "part.left_of"
+                                                        : "part.right_of"));
   return say("TILE-MAP", "offset", gaps);
 }
 
@@ -250,8 +250,10 @@ std::optional<Diagnosis> named_reversal(const Evidence& evidence, const Case& c,
       };
       if (!all(holds)) continue;
       const char* const what = rows ? "rows" : "columns";
-      gaps.emplace_back("group", step == 1 ? fmt::format("{} neighbouring {}", count, what)
-                                           : fmt::format("{} {} ({} apart)", count, what, step));
+      gaps.emplace_back(
+          "group", step == 1 ? messages::text("part.group", {{"count", count}, {"what", what}})
+                             : messages::text("part.group.apart",
+                                              {{"count", count}, {"what", what}, {"apart", step}}));
       gaps.emplace_back("what", what);
       gaps.emplace_back("operand", rows ? "A" : "B");
       return say("TILE-MAP", "reversed", gaps);
@@ -344,8 +346,8 @@ Named name_places(const Evidence& evidence, const Case& c, const std::vector<Pla
     const int each = evidence.tile.wm, rows = to.row - from.row;
     gaps.emplace_back("rows", rows);
     gaps.emplace_back("each", each);
-    gaps.emplace_back("warps", each > 0 && rows != each ? fmt::format("{} warps", rows / each)
-                                                        : std::string("one warp"));
+    gaps.emplace_back("warps", each > 0 && rows != each ? counted(rows / each, "warp")
+                                                        : messages::text("part.one_warp"));
     return {say("TILE-MAP", how_tiles_move(evidence, c, places, *moved), gaps), true};
   }
   Named named{say("TILE-MAP", product ? "all" : "copy", gaps)};

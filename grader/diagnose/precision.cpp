@@ -102,9 +102,9 @@ std::optional<Diagnosis> part_lost(const Run& run) {
       return say("PART-LOST", "positive", {{"matrix", matrix}});
   }
   if (looks_like(run, subtracted, subtracted))
-    return say("PART-LOST", "sign", {{"matrix", "A and B"}});
+    return say("PART-LOST", "sign", {{"matrix", messages::text("part.a_and_b")}});
   if (looks_like(run, positive, positive))
-    return say("PART-LOST", "positive", {{"matrix", "A and B"}});
+    return say("PART-LOST", "positive", {{"matrix", messages::text("part.a_and_b")}});
   return std::nullopt;
 }
 
@@ -177,7 +177,7 @@ std::optional<Diagnosis> part_scaled(const Run& run) {
         fits[f].errors += error * error;
       }
     }
-  constexpr const char* kNames[] = {"A", "B", "A and B"};
+  const std::string names[] = {"A", "B", messages::text("part.a_and_b")};
   for (std::size_t f = 0; f < fits.size(); ++f) {
     const Fit& fit = fits[f];
     if (!(fit.squares > 0) || !std::isfinite(fit.errors)) continue;
@@ -185,7 +185,7 @@ std::optional<Diagnosis> part_scaled(const Run& run) {
     const double rest = fit.errors - more * fit.of_both;
     if (std::abs(more) < 0.25 || rest > fit.errors / 100) continue;
     return say("PART-LOST", "scaled",
-               {{"matrix", kNames[f]}, {"times", number(std::round(100 * (1 + more)) / 100)}});
+               {{"matrix", names[f]}, {"times", number(std::round(100 * (1 + more)) / 100)}});
   }
   // So much that the product of the small parts counts as well.
   for (const double times : {1024.0, 2048.0, 4096.0, 8192.0}) {
@@ -193,7 +193,8 @@ std::optional<Diagnosis> part_scaled(const Run& run) {
       return rounded_to(value, 11) + times * (value - rounded_to(value, 11));
     };
     if (looks_like(run, scaled, scaled))
-      return say("PART-LOST", "scaled", {{"matrix", "A and B"}, {"times", number(times)}});
+      return say("PART-LOST", "scaled",
+                 {{"matrix", messages::text("part.a_and_b")}, {"times", number(times)}});
   }
   return std::nullopt;
 }
@@ -296,11 +297,12 @@ std::optional<Diagnosis> explain_values_for_bits(const Evidence& evidence, const
     return std::nullopt;
   const Run& shape = shown(cases).run;
   struct Factors {
-    const char* matrix;
+    std::string matrix;
     double of_a, of_b;
   };
-  for (const auto& [matrix, of_a, of_b] : {Factors{"A", kBitsOfOne, 1}, Factors{"B", 1, kBitsOfOne},
-                                           Factors{"A and of B", kBitsOfOne, kBitsOfOne}}) {
+  for (const auto& [matrix, of_a, of_b] :
+       {Factors{"A", kBitsOfOne, 1}, Factors{"B", 1, kBitsOfOne},
+        Factors{messages::text("part.a_and_of_b"), kBitsOfOne, kBitsOfOne}}) {
     const auto all = [](const Matrix& m, double value) {
       return filled(m.type, m.rows, m.cols, m.ld - m.cols, [value](int, int) { return value; });
     };

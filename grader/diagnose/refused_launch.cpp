@@ -30,9 +30,11 @@ Diagnosis explain(const LaunchFailure& failure) {
   if (!failure.has_shape())
     reason = messages::text("LAUNCH.other", {{"error", failure.error}});
   else if (zero(failure.grid))
-    reason = messages::text("LAUNCH.zero", {{"what", "the grid"}, {"size", dims(failure.grid)}});
+    reason = messages::text("LAUNCH.zero",
+                            {{"what", messages::text("part.grid")}, {"size", dims(failure.grid)}});
   else if (zero(failure.block))
-    reason = messages::text("LAUNCH.zero", {{"what", "the block"}, {"size", dims(failure.block)}});
+    reason = messages::text(
+        "LAUNCH.zero", {{"what", messages::text("part.block")}, {"size", dims(failure.block)}});
   else if (threads > 1024)
     reason =
         messages::text("LAUNCH.threads", {{"block", dims(failure.block)}, {"threads", threads}});
@@ -58,7 +60,8 @@ Diagnosis explain(const LaunchFailure& failure) {
                     {{"reason", plain(reason)}, {"grid", dims(failure.grid)}, {"blocks", most}});
   if (failure.has_shape())
     d.details.push_back((failure.kernel.empty() ? "" : kernel_name(failure.kernel) + ": ") +
-                        "grid " + dims(failure.grid) + ", block " + dims(failure.block));
+                        messages::text("part.grid_and_block", {{"grid", dims(failure.grid)},
+                                                               {"block", dims(failure.block)}}));
   if (reason != failure.error && !failure.error.empty()) d.details.push_back(plain(failure.error));
   return d;
 }

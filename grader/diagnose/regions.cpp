@@ -30,10 +30,10 @@ bool all_of(const Chosen& some) {
 /// "rows 3..7", "the last 2 rows", "column 5".
 std::string stretch(const std::string& what, int first, int last, int extent) {
   const int count = last - first + 1;
-  if (count == extent) return fmt::format("all {}s", what);
+  if (count == extent) return messages::text("part.all", {{"what", what}});
   if (last == extent - 1)
-    return count == 1 ? fmt::format("the last {} ({})", what, first)
-                      : fmt::format("the last {} {}s ({}..{})", count, what, first, last);
+    return messages::text("part.last_at",
+                          {{"which", last_of(count, what)}, {"numbers", from_to(first, last)}});
   return from_to(what, first, last);
 }
 
@@ -52,7 +52,8 @@ std::string repeated(const std::string& what, const Chosen& some, int period) {
   if (first < 0 || last - first + 1 == period) return "";
   for (int x = period; x < extent; ++x)
     if (at(x) != at(x % period)) return "";
-  return fmt::format("{} of every {}", from_to(what, first, last), period);
+  return messages::text("part.of_every",
+                        {{"which", from_to(what, first, last)}, {"period", period}});
 }
 
 /// In words; empty if they follow no simple rule.

@@ -25,11 +25,11 @@ std::optional<Diagnosis> nan_at_some_shapes(const Cases& cases) {
   }
   if (most_right < 0 || least_wrong == INT_MAX) return std::nullopt;
   const bool by_depth = most_right < least_wrong;
-  return say(
-      "ACC-INIT", "some",
-      {{"where",
-        by_depth ? fmt::format("where K is {}", least_wrong) : std::string("at some shapes")},
-       {"right", by_depth ? fmt::format("where it is {}", most_right) : std::string("at others")}});
+  return say("ACC-INIT", "some",
+             {{"where", by_depth ? messages::text("part.where_k", {{"k", least_wrong}})
+                                 : messages::text("part.at_some")},
+              {"right", by_depth ? messages::text("part.where_it", {{"k", most_right}})
+                                 : messages::text("part.at_others")}});
 }
 
 std::optional<Diagnosis> explain_simple(const Cases& cases) {

@@ -155,17 +155,17 @@ std::optional<Diagnosis> name_walk(const Tile& tile, const Case& c, const Places
   const int walked = walks_by(tile, c, places_of_b);
   if (walked == 0) return std::nullopt;
   const Place& got = places_of_b[index_of(c, walked, 0, 0)];
-  return say(
-      "WRONG-ELEMENT", "walks",
-      {{"k", walked},
-       {"i", 0},
-       {"j", 0},
-       {"got", got.row < 0 ? "0" : element("B", got.row, got.col)},
-       {"wanted", element("B", walked, 0)},
-       {"when", walked == 1 ? "in every step" : fmt::format("after every {} steps", walked)},
-       {"by", walked == 1 ? "one element" : fmt::format("{} elements", walked)},
-       {"should", walked == 1 ? "one row (B.ld elements)"
-                              : fmt::format("{} rows ({} * B.ld elements)", walked, walked)}});
+  return say("WRONG-ELEMENT", "walks",
+             {{"k", walked},
+              {"i", 0},
+              {"j", 0},
+              {"got", got.row < 0 ? "0" : element("B", got.row, got.col)},
+              {"wanted", element("B", walked, 0)},
+              {"when", walked == 1 ? messages::text("part.each_step")
+                                   : messages::text("part.after_steps", {{"steps", walked}})},
+              {"by", walked == 1 ? messages::text("part.one_element") : counted(walked, "element")},
+              {"should", walked == 1 ? messages::text("part.one_row_of_b")
+                                     : messages::text("part.rows_of_b", {{"rows", walked}})}});
 }
 
 std::optional<Named> name(const Tile& tile, const Case& c, const Places& places, bool of_a) {
@@ -366,7 +366,7 @@ std::optional<Diagnosis> name_replaced(const Evidence& evidence) {
   const Replaced& found = of_a ? *of_a : *of_b;
   const std::string matrix = of_a ? "A" : "B";
   Diagnosis d = say("WRONG-ELEMENT", "replaced",
-                    {{"matrix", of_a && of_b ? "A, and of B," : matrix},
+                    {{"matrix", of_a && of_b ? messages::text("part.a_and_also_of_b") : matrix},
                      {"lost", element(matrix, found.element.row, found.element.col)},
                      {"extra", element(matrix, found.extra.row, found.extra.col)},
                      {"line", (of_a ? "row " : "column ") + std::to_string(found.line)}});

@@ -48,9 +48,9 @@ std::string steps_of_tile(int index, int tile, int k) {
 }
 
 /// Which one is missing. `partial`: the last k-tile is not full.
-const char* one_missing(const Profile& t, bool partial) {
-  if (t.back() == 0) return partial ? ": the last, partial one" : ": the last one";
-  return t.front() == 0 ? ": the first one" : "";
+std::string one_missing(const Profile& t, bool partial) {
+  if (t.back() == 0) return messages::text(partial ? "part.missing.partial" : "part.missing.last");
+  return t.front() == 0 ? messages::text("part.missing.first") : "";
 }
 
 /// Each tile is added once or never, by its count. `shared`: see repeated().
@@ -120,7 +120,8 @@ std::optional<Diagnosis> name_late_pieces(const Profile& p, int tile) {
       }
       if (fits)
         return say("K-TILE-REPEATED", late ? "late" : "early",
-                   {{"are", width == 1 ? "one is" : fmt::format("{} are", width)},
+                   {{"are", width == 1 ? messages::text("part.one_is")
+                                       : messages::text("part.several_are", {{"which", width}})},
                     {"rest", width == 1 ? "one" : std::to_string(width)},
                     {"count", width},
                     {"tile", tile},
@@ -166,10 +167,7 @@ std::optional<Diagnosis> name_growing(const Profile& p, int tile) {
         fits = p[k] == top - static_cast<int>(k) % tile / width;
       if (fits)
         return say("K-TILE-REPEATED", "growing",
-                   {{"tile", tile},
-                    {"width", width},
-                    {"top", top},
-                    {"next", top == 2 ? std::string("once") : fmt::format("{} times", top - 1)}});
+                   {{"tile", tile}, {"width", width}, {"top", top}, {"next", times_text(top - 1)}});
     }
   }
   return std::nullopt;
@@ -207,10 +205,11 @@ std::optional<Diagnosis> name_window(const std::vector<int>& there, int k) {
     int wanted = 0;
     for (int t = 0; t < k; ++t) wanted += t % tile >= first && t % tile <= last;
     if (last - first + 1 == tile || wanted != static_cast<int>(there.size())) continue;
-    const char* const end = first == 0 ? "first" : last == tile - 1 ? "last" : "";
-    if (*end == 0) continue;
+    if (first != 0 && last != tile - 1) continue;
     return say("K-MISSING", "window",
-               {{"tile", tile}, {"there", fmt::format("the {} {}", end, last - first + 1)}});
+               {{"tile", tile},
+                {"there", messages::text(first == 0 ? "part.first_steps" : "part.last_steps",
+                                         {{"count", last - first + 1}})}});
   }
   return std::nullopt;
 }
@@ -242,7 +241,7 @@ std::optional<Diagnosis> name_partial(const Profile& p) {
     return say("K-TILE-REPEATED", "partial",
                {{"step", step},
                 {"twice", kNth[most - p.begin()]},
-                {"times", *most == 2 ? "twice" : fmt::format("{} times", *most)},
+                {"times", times_text(*most)},
                 {"never", kNth[never - p.begin()]}});
   }
   return std::nullopt;
@@ -275,11 +274,11 @@ Diagnosis repeated_steps(const std::vector<int>& list, const Profile& p, bool sh
     return p[static_cast<std::size_t>(step)] == count;
   });
   if (const std::string few = few_steps(list); alike && !few.empty())
-    return repeated(fmt::format("{} are added {} times", few, count), shared);
-  const std::string more =
-      list.size() > 1 ? fmt::format(" and {} more like it", list.size() - 1) : "";
-  return repeated(fmt::format("{} is added {} times{}", steps(first, first),
-                              p[static_cast<std::size_t>(first)], more),
+    return repeated(messages::text("part.are_added", {{"which", few}, {"times", count}}), shared);
+  return repeated(messages::text(list.size() > 1 ? "part.is_added.more" : "part.is_added",
+                                 {{"which", steps(first, first)},
+                                  {"times", p[static_cast<std::size_t>(first)]},
+                                  {"more", list.size() - 1}}),
                   shared);
 }
 
@@ -356,22 +355,23 @@ std::optional<Diagnosis> name_tiles(const Profile& p, int tile, bool shared) {
   if (missing + once == count) return missing_tiles(t, tile, k, shared);
   if (t.front() == count && missing == count - 1)
     return say("K-TILE-REPEATED", "",
-               {{"what", fmt::format("k-tile 0 ({}) is added in all {} rounds, and no other",
-                                     range(0), count)}});
+               {{"what", messages::text("part.only_first_tile",
+                                        {{"range", range(0)}, {"rounds", count}})}});
   if (t.front() == 2 && t.back() == 0 && missing == 1 && once == count - 2)
-    return say("STALE-TILE", "",
-               {{"what", "each k-tile is computed with the data of the round before"}});
+    return say("STALE-TILE", "", {{"what", messages::text("part.round_before")}});
   if (auto d = name_others(p)) return d;
   if (auto d = name_behind(t, tile, k, shared)) return d;
   const auto repeated_tile = std::find_if(t.begin(), t.end(), [](int x) { return x > 1; });
   if (repeated_tile == t.end()) return std::nullopt;
   const auto index = static_cast<int>(repeated_tile - t.begin());
   const auto absent = static_cast<int>(std::find(t.begin(), t.end(), 0) - t.begin());
-  const std::string never =
-      missing == 1 ? fmt::format(", and k-tile {} ({}) never", absent, range(absent)) : "";
-  return repeated(
-      fmt::format("k-tile {} ({}) is added {} times{}", index, range(index), *repeated_tile, never),
-      shared);
+  return repeated(messages::text(missing == 1 ? "part.tile_added.never" : "part.tile_added",
+                                 {{"index", index},
+                                  {"range", range(index)},
+                                  {"times", *repeated_tile},
+                                  {"absent", absent},
+                                  {"absent_range", range(absent)}}),
+                  shared);
 }
 
 std::optional<Diagnosis> name_parts_of_tiles(const Profile& p, const std::vector<int>& tiles) {
@@ -385,21 +385,24 @@ std::string missing_steps(const std::vector<int>& missing, int k) {
   if (contiguous(missing)) {
     const bool first = missing.front() == 0, last = missing.back() == k - 1;
     const bool one = missing.size() == 1;
-    const char* const note =
-        first && !last   ? one ? ", the first step, is" : ", the first steps, are"
-        : last && !first ? one ? ", the last step, is" : ", the last steps, are"
-        : one            ? " is"
-                         : " are";
-    return steps(missing.front(), missing.back()) + note;
+    return messages::text(first && !last   ? one ? "part.first_step_is" : "part.first_steps_are"
+                          : last && !first ? one ? "part.last_step_is" : "part.last_steps_are"
+                          : one            ? "part.which_is"
+                                           : "part.several_are",
+                          {{"which", steps(missing.front(), missing.back())}});
   }
   const int stride = missing[1] - missing[0];
   bool regular = stride > 1;
   for (std::size_t i = 1; i < missing.size(); ++i)
     regular = regular && missing[i] - missing[i - 1] == stride;
   if (regular)
-    return fmt::format("every {} k ({}, {} ...) is", ordinal(stride), missing[0], missing[1]);
-  if (const std::string few = few_steps(missing); !few.empty()) return few + " are";
-  return fmt::format("{} of {} steps (first k = {}) are", missing.size(), k, missing[0]);
+    return messages::text(
+        "part.every_k_is",
+        {{"nth", ordinal(stride)}, {"first", missing[0]}, {"second", missing[1]}});
+  if (const std::string few = few_steps(missing); !few.empty())
+    return messages::text("part.several_are", {{"which", few}});
+  return messages::text("part.steps_are",
+                        {{"count", missing.size()}, {"k", k}, {"first", missing[0]}});
 }
 
 /// One step is added several times, and all others once: is it the last one, or the first?
@@ -430,12 +433,12 @@ std::optional<Diagnosis> name_steps(const Profile& p, int tile, bool varied, boo
   const int rest = tile > 1 ? k % tile : 0;
   if (missing.empty() && rest != 0 && k > tile && contiguous(repeated) &&
       repeated.back() == k - rest - 1 && repeated.front() >= k - tile)
-    return say(
-        "STALE-TILE", "",
-        {{"what",
-          fmt::format("k-tile {} ends at k = {}; its other columns still hold the data of "
-                      "k-tile {} ({} is added twice)",
-                      k / tile, k - 1, k / tile - 1, steps(repeated.front(), repeated.back()))}});
+    return say("STALE-TILE", "",
+               {{"what", messages::text("part.old_columns",
+                                        {{"tile", k / tile},
+                                         {"end", k - 1},
+                                         {"before", k / tile - 1},
+                                         {"steps", steps(repeated.front(), repeated.back())}})}});
   if (missing.empty() && repeated.size() == 1)
     if (auto d = name_repeated_end(repeated[0], p, shared)) return d;
   if (auto d = name_replaced(repeated, missing, p)) return d;

@@ -80,17 +80,14 @@ void ask_of_uneven_stores(const Evidence& evidence, const Run& run,
     const auto [least, most] = std::minmax_element(count.begin(), count.end());
     if (*least == 0) return;
     if (*least == *most) continue;
-    const auto times = [](unsigned n) {
-      return n == 1 ? std::string("once") : fmt::format("{} times", n);
-    };
     const auto number = [&](const unsigned* lane) {
       return warp * kLanesOfWarp + static_cast<unsigned>(lane - count.data());
     };
     d.next_step = messages::text("UNINIT.uneven.next", {{"name", short_name(at.object)},
                                                         {"much", number(most)},
-                                                        {"most", times(*most)},
+                                                        {"most", times_text(*most)},
                                                         {"little", number(least)},
-                                                        {"least", times(*least)}});
+                                                        {"least", times_text(*least)}});
     return;
   }
 }

@@ -109,8 +109,9 @@ std::optional<Diagnosis> name_one_guard(const Tile& t, const Case& c, const Coun
   if (t.tm > 1 || t.tn > 1 || t.bm < 2 || t.bm != t.bn) return std::nullopt;
   constexpr Asked kNothing{false, false}, kWays[] = {{true, false}, {false, true}, {true, true}};
   for (const Asked& way : kWays)
-    for (const auto& [a, b, what] :
-         {std::tuple{way, way, "A and of B"}, {way, kNothing, "A"}, {kNothing, way, "B"}})
+    for (const auto& [a, b, what] : {std::tuple{way, way, messages::text("part.a_and_of_b")},
+                                     {way, kNothing, "A"},
+                                     {kNothing, way, "B"}})
       if (counted_as_kept(c, counts, t.bm, a, b))
         return say("K-MISSING", "guard", {{"what", what}});
   return std::nullopt;
@@ -208,12 +209,13 @@ std::optional<Diagnosis> name_pieces(const Case& c, int rows, int cols, int high
   if (count == 0 || count == down * across) return std::nullopt;
   if (count > kMostListed) list += " ...";
   const bool single = high == 1 && wide == 1;
-  return say(
-      "ALL-ZERO", "pieces",
-      {{"what", single ? std::string("elements") : fmt::format("{} x {} fragments", high, wide)},
-       {"whose", single ? "thread" : "warp"},
-       {"tile", fmt::format("{} x {}", rows, cols)},
-       {"list", list}});
+  return say("ALL-ZERO", "pieces",
+             {{"what", single ? messages::text("part.elements")
+                              : messages::text("part.fragments",
+                                               {{"size", fmt::format("{} x {}", high, wide)}})},
+              {"whose", single ? "thread" : "warp"},
+              {"tile", fmt::format("{} x {}", rows, cols)},
+              {"list", list}});
 }
 
 std::optional<Diagnosis> name_any_pieces(const Tile& t, const Case& c) {
@@ -383,8 +385,7 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
     d = name_shown_steps(profiles, first_wrong_profile(c, *counts), k_tiles(evidence), shared);
   if (!d) return std::nullopt;
   if (profiles.size() > 1)
-    d->details.push_back(fmt::format(
-        "not the same for all elements: {} different sets of k were added", profiles.size()));
+    d->details.push_back(messages::text("detail.profiles", {{"sets", profiles.size()}}));
   else
     tell_part(evidence, c, *d);
   describe(evidence, c, *d);

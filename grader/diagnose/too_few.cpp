@@ -77,8 +77,10 @@ namespace {
 
 /// "warp 3 stores", "warps 0 and 1 store", "warps 2 to 7 store".
 std::string warps_store(unsigned first, unsigned last) {
-  if (first == last) return fmt::format("warp {} stores", first);
-  return fmt::format("warps {} {} {} store", first, last == first + 1 ? "and" : "to", last);
+  return messages::text(first == last       ? "part.warp_stores"
+                        : last == first + 1 ? "part.two_warps_store"
+                                            : "part.warps_store",
+                        {{"first", first}, {"last", last}});
 }
 
 }  // namespace

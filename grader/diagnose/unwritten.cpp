@@ -146,14 +146,15 @@ NextStep too_few_threads(const Case& c, const Tile& t, bool rows, int written) {
   const unsigned blocks = rows ? launch.grid.y : launch.grid.x,
                  size = rows ? launch.block.y : launch.block.x;
   if (std::uint64_t{blocks} * size != static_cast<unsigned>(written)) return {};
-  return NextStep::of(blocks * size == 1 ? "UNWRITTEN.hint.flat" : "UNWRITTEN.hint.few",
-                      {{"letter", rows ? "y" : "x"},
-                       {"blocks", blocks == 1 ? "one block" : fmt::format("{} blocks", blocks)},
-                       {"size", size},
-                       {"threads", counted(size, "thread")},
-                       {"reached", written},
-                       {"extent", rows ? c.m : c.n},
-                       {"what", rows ? "row" : "column"}});
+  return NextStep::of(
+      blocks * size == 1 ? "UNWRITTEN.hint.flat" : "UNWRITTEN.hint.few",
+      {{"letter", rows ? "y" : "x"},
+       {"blocks", blocks == 1 ? messages::text("part.one_block") : counted(blocks, "block")},
+       {"size", size},
+       {"threads", counted(size, "thread")},
+       {"reached", written},
+       {"extent", rows ? c.m : c.n},
+       {"what", rows ? "row" : "column"}});
 }
 
 /// How many elements each block stores along y (rows) or x (columns), where that is one number whatever
@@ -220,10 +221,10 @@ std::optional<Diagnosis> ends_missing(const Partial& partial, const Tile& t) {
                        int thread, const std::string& name) {
     const int missing = extent - at;
     const bool whole = falls_on(all, block);
-    const std::string rest =
-        missing == 1 ? "the last " + name : fmt::format("the last {} {}s", missing, name);
+    const std::string rest = last_of(missing, name);
     place += (place.empty() ? "" : " and ") + where;
-    said += (said.empty() ? "" : " and ") + (whole ? "the last, partial tile " + name : rest);
+    said += (said.empty() ? "" : " and ") +
+            (whole ? messages::text("part.last_tile", {{"name", name}}) : rest);
     if (hint.empty()) hint = hint_of(all, whole, thread, enough, t);
   };
   const Cut cut = *cut_of(c);
@@ -294,9 +295,7 @@ std::optional<Diagnosis> beginnings_missing(const Partial& partial) {
   const auto add = [&](const std::string& where, int count, const char* name) {
     if (count == 0) return;
     place += (place.empty() ? "" : " and ") + where;
-    what +=
-        (what.empty() ? "" : " and ") + (count == 1 ? fmt::format("the first {}", name)
-                                                    : fmt::format("the first {} {}s", count, name));
+    what += (what.empty() ? "" : " and ") + first_of(count, name);
   };
   add("C[" + from_to(0, first->row - 1) + "][*]", first->row, "row");
   add("C[*][" + from_to(0, first->col - 1) + "]", first->col, "column");
@@ -341,14 +340,14 @@ std::optional<Diagnosis> zeros_missing(const Partial& partial) {
   };
   constexpr int kFewest = 16;  // fewer elements may have such signs by chance
   if (c.size() < kFewest) return std::nullopt;
-  const char* const which = is(true, above)    ? "greater than 0"
-                            : is(true, below)  ? "less than 0"
-                            : is(false, above) ? "0 or less"
-                            : is(false, below) ? "0 or more"
-                                               : nullptr;
-  if (which == nullptr) return std::nullopt;
+  const std::string_view which = is(true, above)    ? "part.sign.positive"
+                                 : is(true, below)  ? "part.sign.negative"
+                                 : is(false, above) ? "part.sign.not_positive"
+                                 : is(false, below) ? "part.sign.not_negative"
+                                                    : "";
+  if (which.empty()) return std::nullopt;
   return say("UNWRITTEN", "sign",
-             {{"count", c.untouched}, {"total", c.size()}, {"which", std::string(which)}});
+             {{"count", c.untouched}, {"total", c.size()}, {"which", messages::text(which)}});
 }
 
 /// Exactly the tiles that lie wholly within C are missing.

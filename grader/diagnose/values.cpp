@@ -48,8 +48,8 @@ bool near(double x, double y) {
   return std::abs(x - y) <= 1e-4 * std::max(std::abs(x), std::abs(y));
 }
 
-const char* name_of(bool a, bool b) {
-  return a && b ? "A and B" : a ? "A" : "B";
+std::string name_of(bool a, bool b) {
+  return a && b ? messages::text("part.a_and_b") : a ? "A" : "B";
 }
 
 // ---- how many bits of a number count
@@ -213,8 +213,9 @@ std::optional<Diagnosis> explain_values(const Evidence& evidence, const Cases& c
       return other;
     }
   const auto several = [](int first, const ValueOf& value) {
-    return fmt::format("{}, {} and {}", number(value(first)), number(value(first + 1)),
-                       number(value(first + 2)));
+    return messages::text("part.three", {{"first", number(value(first))},
+                                         {"second", number(value(first + 1))},
+                                         {"third", number(value(first + 2))}});
   };
   // Three of which the first one is wrong.
   int first = 0;

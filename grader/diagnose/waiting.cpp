@@ -11,7 +11,7 @@ namespace grader::diag {
 void name_flag(const simgpu::Finding& finding, Diagnosis& d) {
   const simgpu::Access& at = finding.at;
   const auto bytes = std::max<std::uint64_t>(1, at.bytes);
-  const std::string name = is_scratch(at) ? "scratch memory" : at.object;
+  const std::string name = is_scratch(at) ? messages::text("part.scratch") : at.object;
   const Diagnosis named = say("DEADLOCK", "flag",
                               {{"where", line_of(at.where)},
                                {"index", at.offset / static_cast<std::int64_t>(bytes)},

@@ -16,10 +16,10 @@ std::string coordinates(const simgpu::Dim3& d) {
 }
 
 std::string line_of(const simgpu::SourceLine& where) {
-  if (where.line == 0) return "an instruction without a line";
+  if (where.line == 0) return messages::text("part.no_line");
   const std::string file = header_of(where);
-  return fmt::format("line {}{}{}", where.line, file.empty() ? "" : " of ",
-                     file.substr(file.rfind('/') + 1));
+  return messages::text(file.empty() ? "part.line" : "part.line.header",
+                        {{"line", where.line}, {"file", file.substr(file.rfind('/') + 1)}});
 }
 
 std::string header_of(const simgpu::SourceLine& where) {
@@ -48,6 +48,23 @@ std::string counted(std::int64_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
+std::string first_of(std::int64_t count, const std::string& what) {
+  return messages::text(count == 1 ? "part.first_one" : "part.first_several",
+                        {{"count", count}, {"what", what}});
+}
+
+std::string last_of(std::int64_t count, const std::string& what) {
+  return messages::text(count == 1 ? "part.last_one" : "part.last_several",
+                        {{"count", count}, {"what", what}});
+}
+
+std::string times_text(std::int64_t count) {
+  return messages::text(count == 1   ? "part.once"
+                        : count == 2 ? "part.twice"
+                                     : "part.times",
+                        {{"times", count}});
+}
+
 bool is_scratch(const simgpu::Access& at) {
   return at.space == simgpu::MemorySpace::global && at.object.starts_with("scratch ");
 }
@@ -63,7 +80,7 @@ std::string short_name(const std::string& object) {
     --begin;
   const std::string name = object.substr(begin, end - begin);
   // So the labs call a block's dynamic shared memory: "element 3 of memory" might be anywhere.
-  if (name == "memory") return "shared memory";
+  if (name == "memory") return messages::text("part.shared");
   return name.empty() ? object : name;
 }
 

@@ -30,6 +30,10 @@ std::string from_to(std::int64_t first, std::int64_t last);  ///< "3..7"; "3" if
 /// "rows 3..7", "row 3".
 std::string from_to(const std::string& what, std::int64_t first, std::int64_t last);
 std::string counted(std::int64_t count, const char* what);  ///< "1 column", "16 columns"
+/// "the first row", "the first 2 rows"; "the last row", "the last 2 rows".
+std::string first_of(std::int64_t count, const std::string& what);
+std::string last_of(std::int64_t count, const std::string& what);
+std::string times_text(std::int64_t count);  ///< "once", "twice", "3 times"
 /// A shared array's own name: the last identifier of what may be a mangled or qualified symbol.
 std::string short_name(const std::string& object);
 

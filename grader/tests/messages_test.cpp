@@ -210,7 +210,6 @@ TEST_CASE("what a student reads stands in the catalogue", "[messages]") {
       {"grader/compile/", "faults of the machine, and generated code"},
       {"grader/gpu/", "faults of the machine and of the timing worker"},
       {"grader/judge/", "faults of the grader, and names of assertions"},
-      {"grader/diagnose/", "parts of a diagnosis that are chosen by what was found"},
   };
   std::set<std::string> used;
   static const std::regex prose(

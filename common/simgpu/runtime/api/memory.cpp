@@ -277,7 +277,11 @@ cudaError_t cudaMallocAsync(void** ptr, size_t bytes, cudaStream_t stream) {
   SIMGPU_API_BEGIN;
   if (!is_stream(stream)) return bad_stream(state, "cudaMallocAsync");
   state.goes_to(stream, "cudaMallocAsync");
-  return allocate(state, "cudaMallocAsync", ptr, bytes);
+  const cudaError_t error = allocate(state, "cudaMallocAsync", ptr, bytes);
+  if (error == cudaSuccess && *ptr != nullptr)
+    order_work(state, "cudaMallocAsync", stream, false,
+               {{device_ptr(*ptr), device_ptr(*ptr) + bytes, true}});
+  return error;
 }
 
 cudaError_t cudaFree(void* ptr) {
@@ -299,6 +303,12 @@ cudaError_t cudaFreeAsync(void* ptr, cudaStream_t stream) {
   if (state.mapped.kind_of(ptr) == Mapping::pinned)
     return state.fail("cudaFreeAsync", cudaErrorInvalidValue,
                       "it is page-locked memory of the host: cudaFreeHost() gives it back");
+  DevicePtr base = 0;
+  std::uint64_t bytes = 0;
+  if (state.backend().find(device_ptr(ptr), base, bytes) && base == device_ptr(ptr)) {
+    order_work(state, "cudaFreeAsync", stream, false, {{base, base + bytes, true}});
+    StreamOrder::get().forget_memory(base, base + bytes);
+  }
   return state.done("cudaFreeAsync", state.backend().release(device_ptr(ptr)));
 }
 

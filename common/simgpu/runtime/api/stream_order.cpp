@@ -78,6 +78,13 @@ DevicePtr common_byte(const std::vector<TouchedBytes>& a, const std::vector<Touc
   return 0;
 }
 
+/// " reads", " writes", or what else a call does to memory.
+std::string does(const std::string& what, bool reads) {
+  if (what == "cudaMallocAsync") return " allocates";
+  if (what == "cudaFreeAsync") return " frees";
+  return reads ? " reads" : " writes";
+}
+
 }  // namespace
 
 void StreamOrder::compare(Backend& backend, const Work& work, const Clock& known) {
@@ -97,11 +104,19 @@ void StreamOrder::compare(Backend& backend, const Work& work, const Clock& known
     std::uint64_t bytes = 0;
     backend.find(at, base, bytes);
     backend.note_finding(
-        work.what + (read != 0 ? " reads" : " writes") + " byte " + std::to_string(at - base) +
+        work.what + does(work.what, read != 0) + " byte " + std::to_string(at - base) +
         " of an allocation of " + std::to_string(bytes) + " bytes, which " + other.what +
-        (read == 0 && overwritten != 0 ? " reads" : " writes") +
+        does(other.what, read == 0 && overwritten != 0) +
         " in another stream, and nothing orders the two: cudaStreamWaitEvent() on an event that is "
         "recorded behind the first, or a synchronisation, must come between");
+  }
+}
+
+void StreamOrder::forget_memory(DevicePtr first, DevicePtr end) {
+  const auto within = [=](const TouchedBytes& b) { return first <= b.first && b.end <= end; };
+  for (Work& work : under_way_) {
+    std::erase_if(work.reads, within);
+    std::erase_if(work.writes, within);
   }
 }
 

@@ -31,6 +31,8 @@ class StreamOrder {
   /// byte, an allocation is named.
   void work(Backend& backend, cudaStream_t stream, const std::string& what,
             const std::vector<TouchedBytes>& bytes);
+  /// It is free: what comes to lie there has nothing to do with what was done there.
+  void forget_memory(DevicePtr first, DevicePtr end);
   /// Kernels of the stream that may still be running when one begins that need not wait for their ends.
   using Running = std::vector<EarlierKernel>;
   /// `kernel` came to its stream when `before` may have been running, and did this by griddepcontrol.

@@ -52,6 +52,22 @@ int main() {
   add<<<4, 256, 0, two>>>(a, b, kWords, 1);
   CHECK(cudaMemcpy(c, b, kBytes, cudaMemcpyDeviceToDevice));  // does not wait for that stream
   CHECK(cudaDeviceSynchronize());
+
+  // Memory comes and goes in the order of a stream: behind events, another one may use it in between.
+  int* d;
+  CHECK(cudaMallocAsync(reinterpret_cast<void**>(&d), kBytes, one));
+  CHECK(cudaEventRecord(ready, one));
+  CHECK(cudaStreamWaitEvent(two, ready, 0));
+  CHECK(cudaMemsetAsync(d, 0, kBytes, two));
+  CHECK(cudaEventRecord(ready, two));
+  CHECK(cudaStreamWaitEvent(one, ready, 0));
+  CHECK(cudaFreeAsync(d, one));
+  CHECK(cudaMallocAsync(reinterpret_cast<void**>(&d), kBytes, two));
+  CHECK(cudaMemsetAsync(d, 0, kBytes, one));  // which may not have been given yet
+  CHECK(cudaDeviceSynchronize());
+  add<<<4, 256, 0, one>>>(d, d, kWords, 1);
+  CHECK(cudaFreeAsync(d, two));  // which the kernel may still use
+  CHECK(cudaDeviceSynchronize());
   CHECK(cudaStreamDestroy(one));
   CHECK(cudaStreamDestroy(two));
   return 0;

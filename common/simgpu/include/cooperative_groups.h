@@ -271,6 +271,14 @@ template <typename Group, typename F, typename... Arguments>
 __SIMGPU_DEVICE void invoke_one(const Group& group, F&& f, Arguments&&... arguments) {
   if (group.thread_rank() == 0) f(static_cast<Arguments&&>(arguments)...);
 }
+/// All get what `f` gives that thread: of tiles and coalesced threads, whose lanes shuffle.
+template <typename Group, typename F, typename... Arguments>
+__SIMGPU_DEVICE auto invoke_one_broadcast(const Group& group, F&& f, Arguments&&... arguments)
+    -> decltype(f(static_cast<Arguments&&>(arguments)...)) {
+  decltype(f(static_cast<Arguments&&>(arguments)...)) result{};
+  if (group.thread_rank() == 0) result = f(static_cast<Arguments&&>(arguments)...);
+  return group.shfl(result, 0);
+}
 
 namespace __simgpu {
 /// Bit 31 turns when all blocks of a grid have come to its barrier, and the others are 0 again: the
@@ -303,22 +311,29 @@ class grid_group {
   static __SIMGPU_MEMBER dim3 dim_blocks() { return group_dim(); }
   static __SIMGPU_MEMBER dim3 block_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
 
-  static __SIMGPU_MEMBER void sync() {
+  using arrival_token = unsigned int;
+  static __SIMGPU_MEMBER arrival_token barrier_arrive() {
     __syncthreads();
+    unsigned int before = 0;
     if (thread_block::thread_rank() == 0) {
       if (!is_valid())
         __assertfail("grid.sync() in a kernel that cudaLaunchCooperativeKernel did not launch",
                      "cooperative_groups.h", 0, "sync", sizeof(char));
       const unsigned int others = (unsigned int)num_blocks() - 1;
       __threadfence();
-      const unsigned int before =
-          atomicAdd(&__simgpu::blocks_arrived, block_rank() == 0 ? 0x80000000u - others : 1u);
+      before = atomicAdd(&__simgpu::blocks_arrived, block_rank() == 0 ? 0x80000000u - others : 1u);
+    }
+    return before;
+  }
+  static __SIMGPU_MEMBER void barrier_wait(arrival_token&& before) {
+    if (thread_block::thread_rank() == 0) {
       while (((atomicAdd(&__simgpu::blocks_arrived, 0u) ^ before) & 0x80000000u) == 0) {
       }
       __threadfence();
     }
     __syncthreads();
   }
+  static __SIMGPU_MEMBER void sync() { barrier_wait(barrier_arrive()); }
 };
 
 __SIMGPU_DEVICE grid_group this_grid() {

@@ -4,6 +4,8 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <utility>
+
 #include "check.h"
 
 namespace cg = cooperative_groups;
@@ -74,6 +76,21 @@ __global__ void fetched_ahead(const int* words, int n, int* out) {
   atomicAdd(out, total);
 }
 
+/// What one thread of a tile finds out, all know; between arriving at the grid's barrier and waiting there is work.
+__global__ void one_for_all(const int* words, int* out) {
+  const cg::grid_group grid = cg::this_grid();
+  const auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+  const int first = cg::invoke_one_broadcast(tile, [&](int more) { return words[threadIdx.x] + more; }, 1000);
+  const int rank = static_cast<int>(grid.thread_rank());
+  out[rank] = first;
+  auto arrived = grid.barrier_arrive();
+  const int own = words[rank];
+  grid.barrier_wait(std::move(arrived));
+  const int others = out[(rank + 64) % 128];  // of the other block
+  grid.sync();
+  out[rank] = others + own;
+}
+
 int main() {
   int* words;
   CHECK(cudaMallocManaged(&words, 301 * sizeof(int)));
@@ -82,6 +99,12 @@ int main() {
   fetched_ahead<<<1, 64>>>(words, 300, words + 300);
   CHECK(cudaDeviceSynchronize());
   std::printf("%d\n", words[300]);
+  int* shared_out;
+  CHECK(cudaMallocManaged(&shared_out, 128 * sizeof(int)));
+  void* arguments[] = {&words, &shared_out};
+  CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(one_for_all), dim3(2), dim3(64), arguments));
+  CHECK(cudaDeviceSynchronize());
+  std::printf("%d %d %d\n", shared_out[0], shared_out[70], shared_out[127]);
   int* sums;
   CHECK(cudaMallocManaged(&sums, 5 * sizeof(int)));
   groups<<<1, 128>>>(sums);

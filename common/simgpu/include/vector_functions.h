@@ -22,17 +22,27 @@
     return Prefix##4 {x, y, z, w};                               \
   }
 
+#define __SIMGPU_MAKE_64(Prefix, T)                                      \
+  __SIMGPU_MAKE(Prefix, T)                                               \
+  __SIMGPU_BOTH Prefix##4_16a make_##Prefix##4_16a(T x, T y, T z, T w) { \
+    return Prefix##4_16a {x, y, z, w};                                   \
+  }                                                                      \
+  __SIMGPU_BOTH Prefix##4_32a make_##Prefix##4_32a(T x, T y, T z, T w) { \
+    return Prefix##4_32a {x, y, z, w};                                   \
+  }
+
 __SIMGPU_MAKE(char, signed char)
 __SIMGPU_MAKE(uchar, unsigned char)
 __SIMGPU_MAKE(short, short)
 __SIMGPU_MAKE(ushort, unsigned short)
 __SIMGPU_MAKE(int, int)
 __SIMGPU_MAKE(uint, unsigned int)
-__SIMGPU_MAKE(long, long)
-__SIMGPU_MAKE(ulong, unsigned long)
-__SIMGPU_MAKE(longlong, long long)
-__SIMGPU_MAKE(ulonglong, unsigned long long)
+__SIMGPU_MAKE_64(long, long)
+__SIMGPU_MAKE_64(ulong, unsigned long)
+__SIMGPU_MAKE_64(longlong, long long)
+__SIMGPU_MAKE_64(ulonglong, unsigned long long)
 __SIMGPU_MAKE(float, float)
-__SIMGPU_MAKE(double, double)
+__SIMGPU_MAKE_64(double, double)
 
 #undef __SIMGPU_MAKE
+#undef __SIMGPU_MAKE_64

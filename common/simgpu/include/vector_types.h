@@ -83,9 +83,9 @@
   __SIMGPU_TUPLE(Name, T, 4)
 
 // 32 bytes: two accesses of 16 bytes, as on hardware.
-#define __SIMGPU_VECTOR4_WIDE(Name, T)                                                     \
+#define __SIMGPU_VECTOR4_WIDE(Name, T, Align)                                              \
   typedef T __simgpu_vector_##Name __attribute__((ext_vector_type(2)));                    \
-  struct __attribute__((trivial_abi)) alignas(16) Name {                                   \
+  struct __attribute__((trivial_abi)) alignas(Align) Name {                                \
     union {                                                                                \
       struct {                                                                             \
         T x, y, z, w;                                                                      \
@@ -118,7 +118,7 @@
   struct alignas(Align) Name {           \
     T x, y, z, w;                        \
   };
-#define __SIMGPU_VECTOR4_WIDE(Name, T) __SIMGPU_VECTOR4(Name, T, 16)
+#define __SIMGPU_VECTOR4_WIDE(Name, T, Align) __SIMGPU_VECTOR4(Name, T, Align)
 
 #endif
 
@@ -133,10 +133,13 @@
   __SIMGPU_VECTORS_1_3(Prefix, T)                   \
   __SIMGPU_VECTOR2(Prefix##2, T, Align2)            \
   __SIMGPU_VECTOR4(Prefix##4, T, Align4)
-#define __SIMGPU_VECTORS_64(Prefix, T) \
-  __SIMGPU_VECTORS_1_3(Prefix, T)      \
-  __SIMGPU_VECTOR2(Prefix##2, T, 16)   \
-  __SIMGPU_VECTOR4_WIDE(Prefix##4, T)
+// CUDA 13 names the alignment of the long ones.
+#define __SIMGPU_VECTORS_64(Prefix, T)        \
+  __SIMGPU_VECTORS_1_3(Prefix, T)             \
+  __SIMGPU_VECTOR2(Prefix##2, T, 16)          \
+  __SIMGPU_VECTOR4_WIDE(Prefix##4, T, 16)     \
+  __SIMGPU_VECTOR4_WIDE(Prefix##4_16a, T, 16) \
+  __SIMGPU_VECTOR4_WIDE(Prefix##4_32a, T, 32)
 
 __SIMGPU_VECTORS(char, signed char, 2, 4)
 __SIMGPU_VECTORS(uchar, unsigned char, 2, 4)

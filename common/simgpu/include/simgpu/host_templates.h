@@ -50,40 +50,45 @@ inline cudaError_t cudaMallocManaged(T** ptr, size_t bytes,
 }
 
 // Symbols: a __device__ or __constant__ variable stands for the address of its shadow on the host.
+/// Of a variable of the device, which may be volatile.
+template <class T>
+inline const void* __simgpu_address_of(const T& symbol) {
+  return const_cast<const void*>(static_cast<const volatile void*>(&symbol));
+}
 template <class T>
 inline cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* src, size_t bytes,
                                       size_t offset = 0,
                                       enum cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
-  return ::cudaMemcpyToSymbol(static_cast<const void*>(&symbol), src, bytes, offset, kind);
+  return ::cudaMemcpyToSymbol(__simgpu_address_of(symbol), src, bytes, offset, kind);
 }
 template <class T>
 inline cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* src, size_t bytes,
                                            size_t offset = 0,
                                            enum cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                            cudaStream_t stream = 0) {
-  return ::cudaMemcpyToSymbolAsync(static_cast<const void*>(&symbol), src, bytes, offset, kind,
+  return ::cudaMemcpyToSymbolAsync(__simgpu_address_of(symbol), src, bytes, offset, kind,
                                    stream);
 }
 template <class T>
 inline cudaError_t cudaMemcpyFromSymbol(void* dst, const T& symbol, size_t bytes, size_t offset = 0,
                                         enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
-  return ::cudaMemcpyFromSymbol(dst, static_cast<const void*>(&symbol), bytes, offset, kind);
+  return ::cudaMemcpyFromSymbol(dst, __simgpu_address_of(symbol), bytes, offset, kind);
 }
 template <class T>
 inline cudaError_t cudaMemcpyFromSymbolAsync(void* dst, const T& symbol, size_t bytes,
                                              size_t offset = 0,
                                              enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                              cudaStream_t stream = 0) {
-  return ::cudaMemcpyFromSymbolAsync(dst, static_cast<const void*>(&symbol), bytes, offset, kind,
+  return ::cudaMemcpyFromSymbolAsync(dst, __simgpu_address_of(symbol), bytes, offset, kind,
                                      stream);
 }
 template <class T>
 inline cudaError_t cudaGetSymbolAddress(void** ptr, const T& symbol) {
-  return ::cudaGetSymbolAddress(ptr, static_cast<const void*>(&symbol));
+  return ::cudaGetSymbolAddress(ptr, __simgpu_address_of(symbol));
 }
 template <class T>
 inline cudaError_t cudaGetSymbolSize(size_t* bytes, const T& symbol) {
-  return ::cudaGetSymbolSize(bytes, static_cast<const void*>(&symbol));
+  return ::cudaGetSymbolSize(bytes, __simgpu_address_of(symbol));
 }
 
 inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned int flags) {

@@ -392,11 +392,39 @@ __SIMGPU_LDG_2(double2, "d", "f64")
 __SIMGPU_LDG_4(int4, "r", "s32")
 __SIMGPU_LDG_4(uint4, "r", "u32")
 __SIMGPU_LDG_4(float4, "f", "f32")
+// Vectors of bytes and of 16 bits, as the words that they fill.
+#define __SIMGPU_LDG_WORD(T, Word)                                 \
+  __SIMGPU_DEVICE T __ldg(const T* p) {                            \
+    static_assert(sizeof(T) == sizeof(Word), "");                  \
+    const Word word = __ldg(reinterpret_cast<const Word*>(p));     \
+    T value;                                                       \
+    __builtin_memcpy(static_cast<void*>(&value), &word, sizeof value); \
+    return value;                                                  \
+  }
+__SIMGPU_LDG_WORD(char2, unsigned short)
+__SIMGPU_LDG_WORD(uchar2, unsigned short)
+__SIMGPU_LDG_WORD(char4, unsigned int)
+__SIMGPU_LDG_WORD(uchar4, unsigned int)
+__SIMGPU_LDG_WORD(short2, unsigned int)
+__SIMGPU_LDG_WORD(ushort2, unsigned int)
+__SIMGPU_LDG_WORD(short4, uint2)
+__SIMGPU_LDG_WORD(ushort4, uint2)
+#undef __SIMGPU_LDG_WORD
 #undef __SIMGPU_LDG
 #undef __SIMGPU_LDG_SMALL
 #undef __SIMGPU_LDG_2
 #undef __SIMGPU_LDG_4
 
+/// Each time: a loop may wait for what it brings.
+template <class T>
+__SIMGPU_DEVICE T __simgpu_fetched_again(const T* p) {
+  if constexpr (__is_arithmetic(T)) {
+    return *const_cast<const volatile T*>(p);
+  } else {
+    asm volatile("" ::: "memory");
+    return *p;
+  }
+}
 #define __SIMGPU_CACHED(T)                     \
   __SIMGPU_DEVICE T __ldcg(const T* p) {       \
     return *p;                                 \
@@ -411,7 +439,7 @@ __SIMGPU_LDG_4(float4, "f", "f32")
     return *p;                                 \
   }                                            \
   __SIMGPU_DEVICE T __ldcv(const T* p) {       \
-    return *p;                                 \
+    return __simgpu_fetched_again(p);          \
   }                                            \
   __SIMGPU_DEVICE void __stwb(T* p, T value) { \
     *p = value;                                \
@@ -447,6 +475,14 @@ __SIMGPU_CACHED(double2)
 __SIMGPU_CACHED(int4)
 __SIMGPU_CACHED(uint4)
 __SIMGPU_CACHED(float4)
+__SIMGPU_CACHED(char2)
+__SIMGPU_CACHED(uchar2)
+__SIMGPU_CACHED(char4)
+__SIMGPU_CACHED(uchar4)
+__SIMGPU_CACHED(short2)
+__SIMGPU_CACHED(ushort2)
+__SIMGPU_CACHED(short4)
+__SIMGPU_CACHED(ushort4)
 #undef __SIMGPU_CACHED
 
 // ---- address spaces, as inline PTX needs them

@@ -4,6 +4,7 @@
 #include <cfenv>
 
 #include "common/simgpu/exec/decoder.hpp"
+#include "common/simgpu/exec/video.hpp"
 #include "common/simgpu/memory/address.hpp"
 
 namespace simgpu::exec {
@@ -253,6 +254,28 @@ bool FunctionDecoder::carry_arithmetic(const Ins& ins) {
   o.y = mad ? (ins.mod.mul == ptx::MulMode::hi ? 3 : 2)
         : (ins.op == Opcode::sub || ins.op == Opcode::subc) ? 1
                                                             : 0;
+  return true;
+}
+
+/// Packed video instructions and cvt.pack: what is done to the parts goes into the operation's number.
+bool FunctionDecoder::packed_parts(const Ins& ins) {
+  const auto [known, form] = video_form(ins);
+  if (!known) return false;
+  p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::integer;
+  const bool packs = ins.op == Opcode::cvt_pack;
+  const bool bytes = (form & kVideoBytes) != 0;
+  if (packs && (ins.operands.size() == 4) != bytes)
+    fail("'" + std::string(ins.mod.text) + "' has a third operand if it packs bytes, else none");
+  const Ref value = destination(at(ins, 0), PT::u32);
+  const Ref sources[] = {source(at(ins, 1), 4), source(at(ins, 2), 4),
+                         ins.operands.size() == 4 ? source(at(ins, 3), 4) : b_.constant(0, 4)};
+  Op& op = emit_alu(packs ? Alu::pack_saturated : Alu::video, Ty::u32);
+  op.dst = value;
+  op.a = sources[0];
+  op.b = sources[1];
+  op.c = sources[2];
+  op.imm = form;
+  finish_destination(at(ins, 0), PT::u32, value);
   return true;
 }
 
@@ -546,8 +569,8 @@ bool FunctionDecoder::warp_matrices(const Ins& ins) {
 }
 
 void FunctionDecoder::decode(const Ins& ins) {
-  if (carry_arithmetic(ins) || table_to_predicate(ins) || lanewise(ins) || collective(ins) ||
-      warp_matrices(ins))
+  if (carry_arithmetic(ins) || table_to_predicate(ins) || packed_parts(ins) || lanewise(ins) ||
+      collective(ins) || warp_matrices(ins))
     return;
   switch (ins.op) {
     case Opcode::set:

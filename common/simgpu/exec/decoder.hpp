@@ -101,6 +101,7 @@ class FunctionDecoder {
   Ref flushed(Ref source, Ty type);
   void after_rounding(const Ins& ins, Ref dst, Ty type);
   bool table_to_predicate(const Ins& ins);
+  bool packed_parts(const Ins& ins);
   void compare(const Ins& ins);
   void choose(ptx::Type result, Ref where, Ref high, const Operand& to);
   void move(const Ins& ins);

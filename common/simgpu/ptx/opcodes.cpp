@@ -33,6 +33,7 @@ constexpr TypeSet kNumber = kInt | kFloat;
 constexpr TypeSet kEightBits = set_of(Type::e4m3x2, Type::e5m2x2);  // floats
 constexpr TypeSet kByte = set_of(Type::b8, Type::u8, Type::s8);
 constexpr TypeSet kMemory = kByte | kBits | kInt | kF3264 | set_of(Type::b128);
+constexpr TypeSet kPacked = set_of(Type::u8, Type::s8, Type::u16, Type::s16);
 constexpr TypeSet kAny = ~TypeSet{0};
 constexpr TypeSet kAddress = set_of(Type::u32, Type::u64);
 constexpr TypeSet kNone = 0;
@@ -87,6 +88,7 @@ enum Family : Families {
   kRead = 1ull << 42,
   kMulticast = 1ull << 43,
   kPopc = 1ull << 44,
+  kAccumulate = 1ull << 45,
 };
 
 /// A modifier's name, and what it sets; nothing: the engine reads it off Modifiers::text, or need not
@@ -231,6 +233,7 @@ constexpr ModifierName kModifiers[] = {
     {"read", kRead},
     {"multicast::cluster", kMulticast},
     {"popc", kPopc, put<&Modifiers::popc, true>},
+    {"add", kAccumulate},
 };
 
 // ---- opcodes

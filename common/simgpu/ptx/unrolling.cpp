@@ -345,9 +345,9 @@ class Unroller {
                std::uint32_t bound) {
     emit(loop, Opcode::cvt, Type::s64, "cvt.s64.s32", {reg(counter), reg(loop.counter)}).mod.type2 =
         loop.type;
-    Operand to = number(loop.type == Type::u32
-                            ? std::int64_t{static_cast<std::uint32_t>(loop.bound.bits)}
-                            : std::int64_t{static_cast<std::int32_t>(loop.bound.bits)});
+    Operand to =
+        number(loop.type == Type::u32 ? std::int64_t{static_cast<std::uint32_t>(loop.bound.bits)}
+                                      : std::int64_t{static_cast<std::int32_t>(loop.bound.bits)});
     if (loop.bound.kind == Operand::Kind::reg) {
       emit(loop, Opcode::cvt, Type::s64, "cvt.s64.s32", {reg(bound), loop.bound}).mod.type2 =
           loop.type;

@@ -131,9 +131,9 @@ TEST_CASE("up and down, with and without the bound, at the ends of the range", "
 TEST_CASE("a bound that is a negative number, or a large one without a sign", "[counts]") {
   CHECK(requests({.start = "sub.s32 %r2, -7, %r3;", .condition = "lt.s32 %p1, %r2, -7"}) == 23);
   CHECK(requests({.start = "sub.s32 %r2, -6, %r3;", .condition = "le.s32 %p1, %r2, -7"}) == 23);
-  CHECK(requests({.start = "sub.s32 %r2, %r3, 7;",
-                  .step = "-1",
-                  .condition = "gt.s32 %p1, %r2, -7"}) == 23);
+  CHECK(requests(
+            {.start = "sub.s32 %r2, %r3, 7;", .step = "-1", .condition = "gt.s32 %p1, %r2, -7"}) ==
+        23);
   CHECK(requests({.start = "sub.u32 %r2, 0xfffffff0, %r3;",
                   .condition = "lt.u32 %p1, %r2, 0xfffffff0"}) == 23);
 }

@@ -1,12 +1,14 @@
 // Integer arithmetic, logic, shifts, bit fields and selections: what the rows of instructions.inc
 // call (PTX ISA 9.7.1, 9.7.2, 9.7.8). Results wrap; signed operations are computed in unsigned types
 // so that nothing here overflows in the C++ sense.
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 
 #include "common/simgpu/exec/kernels/rows.hpp"
+#include "common/simgpu/exec/video.hpp"
 
 namespace simgpu::exec::kernels {
 namespace {
@@ -100,6 +102,55 @@ SIMGPU_INLINE U32 dot_bytes(A a, B b, U32 c) {
     c += static_cast<U32>(static_cast<A>(a << (24 - k)) >> 24) *
          static_cast<U32>(static_cast<B>(b << (24 - k)) >> 24);
   return c;
+}
+/// Part k of a word of parts of `width` bits.
+SIMGPU_INLINE I32 part_of(U32 word, unsigned k, unsigned width, bool is_signed) {
+  const U32 up = word << (32 - width - k * width);
+  return is_signed ? static_cast<I32>(up) >> (32 - width) : static_cast<I32>(up >> (32 - width));
+}
+SIMGPU_INLINE I32 within(I32 value, unsigned width, bool is_signed) {
+  const I32 most = (1 << (is_signed ? width - 1 : width)) - 1;
+  return std::clamp(value, is_signed ? -most - 1 : 0, most);
+}
+SIMGPU_INLINE I32 video_part(U32 form, I32 a, I32 b) {
+  switch (static_cast<VideoOp>(form & 7)) {
+    case VideoOp::add:
+      return a + b;
+    case VideoOp::sub:
+      return a - b;
+    case VideoOp::average:
+      return (a + b + (a + b >= 0 ? 1 : 0)) >> 1;
+    case VideoOp::difference:
+      return a < b ? b - a : a - b;
+    case VideoOp::min:
+      return std::min(a, b);
+    case VideoOp::max:
+      return std::max(a, b);
+    default:
+      return ((form >> (kVideoCompare + (a < b ? 0 : a == b ? 1 : 2))) & 1) != 0 ? 1 : 0;
+  }
+}
+SIMGPU_INLINE U32 packed_video(U32 a, U32 b, U32 c, U32 form) {
+  const unsigned width = (form & kVideoBytes) != 0 ? 8 : 16;
+  const bool adds = (form & kVideoAdds) != 0, is_signed = (form & kVideoSigned) != 0;
+  U32 result = adds ? c : 0;
+  for (unsigned k = 0; k < 32 / width; ++k) {
+    I32 part = video_part(form, part_of(a, k, width, (form & kVideoSignedA) != 0),
+                          part_of(b, k, width, (form & kVideoSignedB) != 0));
+    if ((form & kVideoSaturates) != 0) part = within(part, width, is_signed);
+    result += adds ? static_cast<U32>(part)
+                   : (static_cast<U32>(part) & ((1u << width) - 1)) << (k * width);
+  }
+  return result;
+}
+/// cvt.pack: two numbers of 16 bits, or of 8 bits above the lower half of c.
+SIMGPU_INLINE U32 packed_saturated(U32 a, U32 b, U32 c, U32 form) {
+  const unsigned width = (form & kVideoBytes) != 0 ? 8 : 16;
+  const auto part = [&](U32 value) {
+    return static_cast<U32>(within(static_cast<I32>(value), width, (form & kVideoSigned) != 0)) &
+           ((1u << width) - 1);
+  };
+  return (width == 8 ? c << 16 : 0) | part(a) << width | part(b);
 }
 template <class A, class B>
 SIMGPU_INLINE U32 dot_halves(A a, B b, U32 c) {

@@ -66,8 +66,7 @@ inline cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* src, siz
                                            size_t offset = 0,
                                            enum cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                            cudaStream_t stream = 0) {
-  return ::cudaMemcpyToSymbolAsync(__simgpu_address_of(symbol), src, bytes, offset, kind,
-                                   stream);
+  return ::cudaMemcpyToSymbolAsync(__simgpu_address_of(symbol), src, bytes, offset, kind, stream);
 }
 template <class T>
 inline cudaError_t cudaMemcpyFromSymbol(void* dst, const T& symbol, size_t bytes, size_t offset = 0,
@@ -79,8 +78,7 @@ inline cudaError_t cudaMemcpyFromSymbolAsync(void* dst, const T& symbol, size_t 
                                              size_t offset = 0,
                                              enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                              cudaStream_t stream = 0) {
-  return ::cudaMemcpyFromSymbolAsync(dst, __simgpu_address_of(symbol), bytes, offset, kind,
-                                     stream);
+  return ::cudaMemcpyFromSymbolAsync(dst, __simgpu_address_of(symbol), bytes, offset, kind, stream);
 }
 template <class T>
 inline cudaError_t cudaGetSymbolAddress(void** ptr, const T& symbol) {

@@ -393,13 +393,13 @@ __SIMGPU_LDG_4(int4, "r", "s32")
 __SIMGPU_LDG_4(uint4, "r", "u32")
 __SIMGPU_LDG_4(float4, "f", "f32")
 // Vectors of bytes and of 16 bits, as the words that they fill.
-#define __SIMGPU_LDG_WORD(T, Word)                                 \
-  __SIMGPU_DEVICE T __ldg(const T* p) {                            \
-    static_assert(sizeof(T) == sizeof(Word), "");                  \
-    const Word word = __ldg(reinterpret_cast<const Word*>(p));     \
-    T value;                                                       \
+#define __SIMGPU_LDG_WORD(T, Word)                                     \
+  __SIMGPU_DEVICE T __ldg(const T* p) {                                \
+    static_assert(sizeof(T) == sizeof(Word), "");                      \
+    const Word word = __ldg(reinterpret_cast<const Word*>(p));         \
+    T value;                                                           \
     __builtin_memcpy(static_cast<void*>(&value), &word, sizeof value); \
-    return value;                                                  \
+    return value;                                                      \
   }
 __SIMGPU_LDG_WORD(char2, unsigned short)
 __SIMGPU_LDG_WORD(uchar2, unsigned short)

@@ -77,7 +77,8 @@ void describe_api(StageResult& stage, const std::string& entry,
   if (!result.refused.empty()) {
     const auto& refusal = result.refused.front();
     stage.diagnosis = refusal.unsupported ? "UNSUPPORTED-CALL" : "REFUSED-CALL";
-    stage.headline = text("verdict.refused", {{"entry", entry}, {"call", refusal.call}});
+    stage.headline = text(refusal.unsupported ? "verdict.unsupported" : "verdict.refused",
+                          {{"entry", entry}, {"call", refusal.call}});
     stage.details = {refusal.reason};
     stage.next_step =
         text(refusal.unsupported ? "verdict.unsupported.next" : "verdict.refused.next");

@@ -81,6 +81,10 @@ class Backend {
 
   /// The program called something that the simulated GPU does not have. Once per `call`.
   virtual void note_unsupported(std::string_view call, std::string_view why) = 0;
+  /// A time that was asked for is 0.
+  virtual void note_no_time(std::string_view call, std::string_view why) {
+    note_unsupported(call, why);
+  }
   /// `call` is about to return `error` to the program; `why` may be empty. Not for sticky
   /// repetitions.
   virtual void note_error(std::string_view call, cudaError_t error, std::string_view why,

@@ -119,7 +119,7 @@ grader::Goal stored_once(const char* stage) {
           .at = edges};
 }
 grader::Goal few_registers(const char* stage) {
-  return grader::few_registers(stage, 255, too_many_registers);
+  return grader::few_registers(stage, too_many_registers);
 }
 
 const std::vector<grader::Goal> goals = {

@@ -513,13 +513,13 @@ const std::vector<grader::Goal> goals = {
     hidden_copies("6.0", 128, 16),
     grader::copies_under_way("6.0"),
     registers_only("6.0"),
-    few_registers("6.0", 320),
+    few_registers("6.0"),
 
     blocks_for_all("6.1", deep, 12),
     fixed_order("6.1", deep),
     few_partial_sums("6.1", deep, 128),
     registers_only("6.1"),
-    few_registers("6.1", 320),
+    few_registers("6.1"),
 
     wide_copies("6.2.1"),
     blocks_for_all("6.2.1", deep, 12),
@@ -558,7 +558,7 @@ const std::vector<grader::Goal> goals = {
     sectors("6.3.2"),
     fragments_reused("6.3.2"),
     registers_only("6.3.2"),
-    few_registers("6.3.2", 320),
+    few_registers("6.3.2"),
 
     three_made("6.3.4"),
     not_four("6.3.4"),

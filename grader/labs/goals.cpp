@@ -188,7 +188,11 @@ Goal brought_by_tma(std::string stage, std::vector<Extents> at) {
           .at = std::move(at)};
 }
 
-Goal few_registers(std::string stage, double registers, std::string missed) {
+/// A thread has 255 at most, but ptxas computes addresses anew where the estimate counts them as kept:
+/// what was estimated at 291 to 352 took 254 or 255 of them, with at most 92 bytes spilt.
+constexpr double kTooManyRegisters = 400;
+
+Goal few_registers(std::string stage, std::string missed) {
   if (missed.empty())
     missed =
         "More registers are alive at once than a thread can have: ptxas will spill them to local "
@@ -198,7 +202,7 @@ Goal few_registers(std::string stage, double registers, std::string missed) {
           .what = "live registers",
           .diagnosis = "REGISTERS",
           .missed = std::move(missed),
-          .parameters = {{"registers", registers}},
+          .parameters = {{"registers", kTooManyRegisters}},
           .measure = live_registers,
           .bound = live_registers_bound,
           .at = {{256, 256, 256}}};

@@ -1,5 +1,7 @@
 // What lab 4 is about, as numbers: every access to shared memory takes as few wavefronts as its
 // width allows, operands move 16 bytes at a time, and the lanes of a warp share what they read.
+#include <algorithm>
+
 #include "grader/goals.hpp"
 
 namespace {
@@ -86,10 +88,11 @@ double paired_wavefronts(const Extents& e, const Parameters& p, std::uint64_t by
   return p.at("slack") * static_cast<double>(r.tiles * 2 * r.reads());
 }
 
-/// A's elements one by one, since they are transposed; B's by pieces.
+/// Of a tile of C: A's elements one by one, since they are transposed; B's by pieces.
 double copies(const Extents& e, const Parameters& p, std::uint64_t bytes) {
   const Reference r(e, p, bytes);
-  return p.at("slack") * static_cast<double>(r.tiles * (r.bm + r.bn / r.v) * r.bk / 32);
+  return p.at("slack") * static_cast<double>(r.tiles * (r.bm + r.bn / r.v) * r.bk / 32) /
+         static_cast<double>(r.blocks);
 }
 
 /// Nothing can be multiplied before the first tiles have arrived: `tiles` of them per block.
@@ -99,10 +102,22 @@ double bytes_of_first_tiles(const Extents& e, const Parameters& p, std::uint64_t
   return p.at("tiles") * static_cast<double>(r.blocks * (r.bm + r.bn) * r.bk * element);
 }
 
-/// One per tile, and one more per block.
-double one_barrier(const Extents& e, const Parameters& p, std::uint64_t bytes) {
-  const Reference r(e, p, bytes);
-  return p.at("per_tile") * static_cast<double>(r.tiles) + static_cast<double>(r.blocks);
+/// One per step along K, and one more.
+double one_barrier(const Extents& e, const Parameters& p, std::uint64_t) {
+  return p.at("per_tile") * static_cast<double>(ceil_div(e.k, whole(p, "BK"))) + 1;
+}
+
+/// The part of a tile of C in `all`: blocks with smaller tiles than the reference's are more blocks, and
+/// fewer blocks than tiles take several each.
+double per_tile_of_c(const Observed& o, double all) {
+  std::int64_t blocks = 0;
+  for (const auto& launch : o.launches)
+    blocks += static_cast<std::int64_t>(launch.grid.x) * launch.grid.y * launch.grid.z;
+  const std::int64_t tiles = blocks_of(o.extents, 128, 128 / words(o.element_bytes));
+  return all / static_cast<double>(std::max(blocks, tiles));
+}
+double barriers_per_tile(const Observed& o) {
+  return per_tile_of_c(o, grader::block_barriers(o));
 }
 
 /// What one access per piece makes of a copy of A, in parts of BM x BK: `times` for each piece.
@@ -327,19 +342,19 @@ const std::vector<grader::Goal> goals = {
      .bound = bytes_of_first_tiles},
     {.stage = "4.4",
      .key = "barriers",
-     .what = "barriers",
+     .what = "barriers per tile of C",
      .diagnosis = "BARRIERS",
      .missed = more_barriers,
      .parameters = reference("per_tile", 1),
-     .measure = grader::block_barriers,
+     .measure = barriers_per_tile,
      .bound = one_barrier},
     {.stage = "4.4",
      .key = "copies",
-     .what = "copies started",
+     .what = "copies started per tile of C",
      .diagnosis = "NOT-VECTORISED",
      .missed = scalar_copies,
      .parameters = reference("slack", 1.1),
-     .measure = started_copies,
+     .measure = [](const Observed& o) { return per_tile_of_c(o, started_copies(o)); },
      .bound = copies,
      .at = rows_of_16_bytes},
     {.stage = "4.4",

@@ -103,8 +103,9 @@ const char* const small_tile =
     "More is read from global memory than a 64 x 64 tile per block needs. The block's tile, not "
     "the thread's, decides how often A and B are read.";
 const char* const more_barriers =
-    "Two barriers per k tile are enough: one when the tiles are complete, one when nobody reads "
-    "them any more. Each further one makes the whole block wait.";
+    "More than two barriers per k tile. Two are enough: one when the tiles are complete, one when "
+    "nobody reads them any more. Each further one in the loop over k makes the whole block wait; "
+    "outside of it, it costs little.";
 const char* const packing_missed =
     "Packed tiles are contiguous and aligned, so reading one should not cost a single extra sector. "
     "Yet more are read.";

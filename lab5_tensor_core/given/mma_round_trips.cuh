@@ -2,28 +2,29 @@
 // then also through a tensor core, and is written to C. An element of C that differs from A shows a
 // mistake in that function. A block of four warps handles 64 x 64 elements of A.
 constexpr int PART = 64, PART_WARPS = 4, PART_K = 16;
+constexpr int WIDE_PART = 2 * PART;  // of the tile alone: B's tiles have longer rows than A's
 
 /// Fetches the block's part of A, with the copies of 5.3.1.
-template <Matrices KNOWN, typename T>
-__device__ void fetch_part(Tile<T, PART, PART>& tile, MatrixView<const T> a) {
-  copy_tile<KNOWN, PART_WARPS * 32>(tile, a, blockIdx.y * PART, blockIdx.x * PART);
+template <Matrices KNOWN, typename T, int COLS>
+__device__ void fetch_part(Tile<T, PART, COLS>& tile, MatrixView<const T> a) {
+  copy_tile<KNOWN, PART_WARPS * 32>(tile, a, blockIdx.y * PART, blockIdx.x * COLS);
   commit_copies();
   wait_for_copies<0>();
   __syncthreads();
 }
 
 /// C = A through a tile. A warp reads as ldmatrix does: 16 bytes of each of eight rows at once.
-template <Matrices KNOWN, typename T>
+template <Matrices KNOWN, int COLS, typename T>
 __global__ void tile_round_trip_kernel(MatrixView<const T> a, MatrixView<float> c) {
 #if GEMM_LAB_TENSOR_CORES
-  __shared__ __align__(128) Tile<T, PART, PART> tile;  // (64, 64), row-major, swizzled
+  __shared__ __align__(128) Tile<T, PART, COLS> tile;  // (64, COLS), row-major, swizzled
   fetch_part<KNOWN>(tile, a);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  for (int block = warp; block < PART / 8 * (PART / 32); block += PART_WARPS) {  // of (8, 32)
+  for (int block = warp; block < PART / 8 * (COLS / 32); block += PART_WARPS) {  // of (8, 32)
     const int row = block % 8 * 8 + lane % 8, col = block / 8 * 32 + lane / 8 * CHUNK;
     const uint4 chunk = tile.chunk_at(row, col);
     const T* const elements = reinterpret_cast<const T*>(&chunk);
-    const int r = blockIdx.y * PART + row, k = blockIdx.x * PART + col;
+    const int r = blockIdx.y * PART + row, k = blockIdx.x * COLS + col;
 #pragma unroll
     for (int e = 0; e < CHUNK; ++e)
       if (r < c.rows && k + e < c.cols) c(r, k + e) = static_cast<float>(elements[e]);
@@ -85,9 +86,9 @@ using RoundTrip = void (*)(MatrixView<const T>, MatrixView<float>);
 
 template <typename T>
 void launch_round_trip(RoundTrip<T> aligned, RoundTrip<T> any, MatrixView<const T> a,
-                       MatrixView<float> c, cudaStream_t stream) {
+                       MatrixView<float> c, cudaStream_t stream, int width = PART) {
   if (c.rows == 0 || c.cols == 0) return;
-  const dim3 grid(ceil_div(c.cols, PART), ceil_div(c.rows, PART));
+  const dim3 grid(ceil_div(c.cols, width), ceil_div(c.rows, PART));
   const auto kernel = rows_aligned(a) ? aligned : any;
   kernel<<<grid, PART_WARPS * 32, 0, stream>>>(a, c);
   CUDA_CHECK_LAUNCH();
@@ -96,8 +97,13 @@ void launch_round_trip(RoundTrip<T> aligned, RoundTrip<T> any, MatrixView<const 
 template <typename In, typename Out>
 void tile_round_trip(MatrixView<const In> a, MatrixView<const In>, MatrixView<Out> c,
                      cudaStream_t stream) {
-  launch_round_trip<In>(tile_round_trip_kernel<Matrices::aligned, In>,
-                        tile_round_trip_kernel<Matrices::any, In>, a, c, stream);
+  if (c.cols % WIDE_PART == 0)  // whole wide tiles
+    launch_round_trip<In>(tile_round_trip_kernel<Matrices::aligned, WIDE_PART, In>,
+                          tile_round_trip_kernel<Matrices::any, WIDE_PART, In>, a, c, stream,
+                          WIDE_PART);
+  else
+    launch_round_trip<In>(tile_round_trip_kernel<Matrices::aligned, PART, In>,
+                          tile_round_trip_kernel<Matrices::any, PART, In>, a, c, stream);
 }
 
 template <typename In, typename Out>

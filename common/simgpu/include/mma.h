@@ -282,7 +282,7 @@ __SIMGPU_DEVICE void fill_fragment(fragment<Use, m, n, k, T, Layout>& f, const V
 
 /// A float rounded to tf32's 10 fraction bits, ties away from zero. Without it tensor cores cut
 /// off.
-__SIMGPU_DEVICE float __float_to_tf32(float v) {
+[[nodiscard]] __SIMGPU_DEVICE float __float_to_tf32(float v) {
   unsigned bits;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(v));
   return __uint_as_float(bits);

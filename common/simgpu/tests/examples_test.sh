@@ -349,6 +349,28 @@ for compiler in clang++-14 clang++-22; do
     CLANG=$compiler simrun "$scratch/alone.cu" >"$scratch/said" 2>&1
     same "without the shuffle there is one ($compiler)" 1 "$(grep -c 'sometimes-uninitialized' "$scratch/said")"
 done
+# What looks as if it were done, and is not: the second line of an `if` without braces, and a rounded value that nobody takes.
+program unguarded '#include <mma.h>
+__global__ void k(const float* x, float* y, int n) {
+  const int i = threadIdx.x;
+  float v = 0;
+  if (i < n) BEGIN
+    v = x[i];
+    y[i] = v; END
+  TAKEN nvcuda::wmma::__float_to_tf32(v);
+  if (i < n) y[i] += v;
+}
+int main() { float *x, *y; cudaMalloc(&x, 256); cudaMalloc(&y, 256); cudaMemset(x, 0, 256); k<<<1, 64>>>(x, y, 64); return cudaDeviceSynchronize(); }'
+for compiler in clang++-14 clang++-22; do
+    command -v "$compiler" >/dev/null || continue
+    sed 's/BEGIN//; s/END//; s/TAKEN//' "$scratch/unguarded.cu" >"$scratch/unguarded_now.cu"
+    CLANG=$compiler simrun "$scratch/unguarded_now.cu" >"$scratch/said" 2>&1
+    same "a second line without braces: a warning ($compiler)" 1 "$(grep -c 'misleading-indentation' "$scratch/said")"
+    same "a rounded value that nobody takes: a warning ($compiler)" 1 "$(grep -c 'unused-result' "$scratch/said")"
+    sed 's/BEGIN/{/; s/END/}/; s/TAKEN/v =/' "$scratch/unguarded.cu" >"$scratch/unguarded_now.cu"
+    CLANG=$compiler simrun "$scratch/unguarded_now.cu" >"$scratch/said" 2>&1
+    same "with braces, and taken: none ($compiler)" 0 "$(grep -c 'warning:' "$scratch/said")"
+done
 # What is not there is one sentence, whatever the toolkit on the include path has.
 program absent 'WORDS
 int main() {}'

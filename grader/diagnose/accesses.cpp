@@ -585,6 +585,7 @@ void show_leaving(const simgpu::Finding& finding, const std::string& name, std::
   if (d.id == "OOB" &&
       ask_of_place_behind(evidence, finding.at, launch, firsts_of(list), element, d))
     return;
+  if (ask_of_lanes_apart(evidence, firsts_of(warp), finding.at, name, d)) return;
   if (const Reaches own = warp.of_lane(0);
       !own.empty() &&
       ask_of_warp(evidence, own.front().first, finding.at, first_thread / kWarpSize, d))

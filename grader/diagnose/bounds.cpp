@@ -149,6 +149,24 @@ bool barrier_in_each_round(const Tile& tile, const simgpu::LaunchReport* launch,
          launch->total.block_barriers >= rounds * grid.x * grid.y * std::uint64_t{grid.z};
 }
 
+/// Such a race where a square block has several tiles of an element per thread in one array: which of them it
+/// is. Blocks of threads with tiles of their own are told by those.
+bool ask_of_square_tiles(const Access& at, const simgpu::LaunchReport* launch, std::int64_t width,
+                         Diagnosis& d) {
+  constexpr std::int64_t kMostTiles = 4, kSmallestSide = 8;
+  if (launch == nullptr || launch->block.x != launch->block.y || launch->block.z != 1 ||
+      at.offset < 0 || at.object_bytes == launch->dynamic_shared_bytes)
+    return false;
+  const std::int64_t side = launch->block.x, one = side * side * width,
+                     all = static_cast<std::int64_t>(at.object_bytes), tiles = all / one;
+  if (side < kSmallestSide || tiles < 2 || tiles > kMostTiles || tiles * one != all) return false;
+  d.next_step = messages::text("RACE-WAR.square.next", {{"name", short_name(at.object)},
+                                                        {"tiles", tiles},
+                                                        {"side", side},
+                                                        {"tile", at.offset / one}});
+  return true;
+}
+
 /// Such a race in an array that holds several tiles: they take turns, and it may be the wrong one's.
 void ask_of_turns(const simgpu::Finding& finding, const Tile& tile, const Run* run,
                   const simgpu::LaunchReport* launch, std::int64_t width, Diagnosis& d) {
@@ -162,6 +180,7 @@ void ask_of_turns(const simgpu::Finding& finding, const Tile& tile, const Run* r
   // Lanes of one warp meet where each warp has memory of its own.
   const simgpu::Dim3 &x = at.thread, &y = finding.other->thread;
   if (x.y == y.y && x.z == y.z && x.x / 32 == y.x / 32) return;
+  if (ask_of_square_tiles(at, launch, width, d)) return;
   // Memory that the launch asks for holds the tiles of both matrices.
   const bool dynamic = launch != nullptr && at.object_bytes == launch->dynamic_shared_bytes;
   const std::int64_t once = dynamic ? of_a + of_b : std::max(of_a, of_b);

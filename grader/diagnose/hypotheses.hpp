@@ -206,6 +206,11 @@ bool ask_of_place_behind(const Evidence& evidence, const simgpu::Access& at,
                          const simgpu::LaunchReport& launch, const std::vector<std::int64_t>& own,
                          std::int64_t element, Diagnosis& d);
 
+/// The lanes of one warp begin with the elements `first` of such a tile as ask_of_warp() knows, further apart than a warp's
+/// part is long: they do not lie in one part. Sets the next step, or returns false.
+bool ask_of_lanes_apart(const Evidence& evidence, const std::vector<std::int64_t>& first,
+                        const simgpu::Access& at, const std::string& name, Diagnosis& d);
+
 /// Lane 0 of warp number `warp` begins with element `first`, beyond row 0 of a product's tile with bk rows, where warps
 /// have parts of its columns: the part begins at the wrong place, whatever lanes add. Sets the next step, or returns
 /// false.

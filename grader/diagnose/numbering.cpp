@@ -74,20 +74,47 @@ bool ask_of_numbering(const Evidence& evidence, const simgpu::Dim3& block,
   return false;
 }
 
-bool ask_of_warp(const Evidence& evidence, std::int64_t first, const simgpu::Access& at,
-                 std::uint64_t warp, Diagnosis& d) {
+namespace {
+
+/// Elements in a row of a product's tile with bk rows, without padding, where warps have parts of its columns. 0: the array
+/// is no such tile, or it is not a thread that accesses it.
+std::int64_t row_of_parts(const Evidence& evidence, const simgpu::Access& at) {
   const Tile& tile = evidence.tile;
   if (evidence.operation != Operation::product || tile.wm < 1 || tile.wn < 1 || tile.bk < 2 ||
-      at.actor != simgpu::Actor::thread || at.thread.y != 0 || at.thread.z != 0 || warp == 0)
-    return false;
+      at.actor != simgpu::Actor::thread || at.thread.y != 0 || at.thread.z != 0)
+    return 0;
   const auto elements = static_cast<std::int64_t>(at.object_bytes) /
                         static_cast<std::int64_t>(size_of(evidence.type));
   const std::int64_t row = elements / tile.bk;
   constexpr std::int64_t kMostPadding = 8;
   const bool by_k = elements % tile.bk == 0 &&
                     (row == tile.bn || (row >= tile.bm && row <= tile.bm + kMostPadding));
-  const std::int64_t extent = row == tile.bn ? tile.bn : tile.bm;
-  if (!by_k || first < extent) return false;
+  return !by_k ? 0 : row == tile.bn ? tile.bn : tile.bm;
+}
+
+}  // namespace
+
+bool ask_of_lanes_apart(const Evidence& evidence, const std::vector<std::int64_t>& first,
+                        const simgpu::Access& at, const std::string& name, Diagnosis& d) {
+  if (first.empty() || at.type != simgpu::AccessType::load || row_of_parts(evidence, at) == 0)
+    return false;
+  const Tile& tile = evidence.tile;
+  const auto [least, most] = std::minmax_element(first.begin(), first.end());
+  if (*most - *least < std::max(tile.wm, tile.wn)) return false;
+  d.next_step = messages::text("OOB.lanes_apart.next", {{"name", name},
+                                                        {"far", *most - *least},
+                                                        {"rows", tile.wm},
+                                                        {"columns", tile.wn},
+                                                        {"bm", tile.bm},
+                                                        {"bn", tile.bn}});
+  return true;
+}
+
+bool ask_of_warp(const Evidence& evidence, std::int64_t first, const simgpu::Access& at,
+                 std::uint64_t warp, Diagnosis& d) {
+  const Tile& tile = evidence.tile;
+  const std::int64_t extent = row_of_parts(evidence, at);
+  if (warp == 0 || extent == 0 || first < extent) return false;
   d.next_step = messages::text("OOB.warp.next", {{"warp", warp},
                                                  {"first", first},
                                                  {"rows", tile.wm},

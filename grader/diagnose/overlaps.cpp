@@ -345,6 +345,15 @@ bool ask_of_moved(const Evidence& evidence, const Run& run, const simgpu::Launch
       return element / c.ld == c.rows - 1 || element % c.ld == c.cols - 1;
     });
   };
+  if (times(*mine) > 1 && times(*theirs) > 1 && at_edge({met})) {
+    d.next_step = messages::text("RACE-WAW.moved.both.next",
+                                 {{"thread", coordinates(one.thread)},
+                                  {"other_thread", coordinates(other.thread)},
+                                  {"element", element("C", met / c.ld, met % c.ld)},
+                                  {"times", times(*mine)},
+                                  {"other_times", times(*theirs)}});
+    return true;
+  }
   // Who stores it once has it as its own.
   if ((times(*mine) > 1) == (times(*theirs) > 1)) return false;
   const bool first = times(*mine) > 1;

@@ -499,6 +499,23 @@ std::string ask_of(const FirstOnes& part) {
       {{"count", part.count}, {"what", part.rows ? "rows" : "columns"}, {"first", part.first}});
 }
 
+/// A thread that has an element outside C stored those in front of it, in the order of its loops, and no other:
+/// rows outside (true) or columns. Empty: no, or no thread tells.
+std::optional<bool> left_at_edge(const Partial& partial, const Tile& t) {
+  if (t.wm > 0 || t.wn > 0 || t.tm < 2 || t.tn < 2 || t.bn < t.tn) return std::nullopt;
+  // A thread's columns are neighbours, or lie as far apart as makes them fill the tile; its rows are neighbours.
+  for (const int step : {1, t.bn / t.tn})
+    for (const bool rows : {true, false}) {
+      const auto skipped = [&](const Case& c, int i, int j) {
+        const int group = t.tn * step, last = j / group * group + j % step + (t.tn - 1) * step;
+        return rows ? i % t.tm > 0 && last >= c.n
+                    : j % group / step > 0 && i / t.tm * t.tm + t.tm > c.m;
+      };
+      if (untouched_where(partial, skipped)) return rows;
+    }
+  return std::nullopt;
+}
+
 Partial partial_of(const Cases& cases) {
   Partial partial;
   for (const Case& c : cases)
@@ -564,6 +581,11 @@ Diagnosis part_missing(const Evidence& evidence, const Partial& partial) {
                     ? places_missing(partial, evidence.tile)
                     : say("UNWRITTEN", "part", {{"part", part}, {"place", element("C", row, col)}});
   if (const auto some = first_ones(partial, evidence.tile)) d.next_step = ask_of(*some);
+  if (const auto rows = left_at_edge(partial, evidence.tile))
+    d.next_step = messages::text("UNWRITTEN.left.next",
+                                 {{"what", *rows ? "row" : "column"},
+                                  {"count", *rows ? evidence.tile.tm : evidence.tile.tn},
+                                  {"other", *rows ? "column" : "row"}});
   // The compiler leaves a store out if what it would store was never set.
   if (!product && !part.empty())
     d.next_step = messages::text("UNWRITTEN.copy.next", {{"part", part}});

@@ -102,7 +102,19 @@ double stores_of_fragments(const Extents& e, const Parameters& p, std::uint64_t)
 double stores_to_c(const Observed& o) {
   return static_cast<double>(o.c.store.requests + o.c.atomic.requests);
 }
+/// C is as large as A there.
+double sectors_of_c(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  return p.at("slack") *
+         static_cast<double>(grader::coalesced_row_sectors(e.m, e.k, e.k, bytes));
+}
+double sectors_stored(const Observed& o) {
+  return static_cast<double>(o.c.store.sectors + o.c.atomic.sectors);
+}
 
+const char* const parts_of_sectors =
+    "Each store of a warp touches parts of many sectors of C, and storing any part of a sector, 32 "
+    "bytes, costs as much as storing all of it. Let neighbouring lanes have neighbouring elements "
+    "of a row, not each lane a stretch of its own.";
 const char* const lanes_without_elements =
     "Some lanes of a warp store nothing, while others store their elements one after the other: 64 "
     "elements of a fragment are two for each of 32 lanes.";
@@ -256,8 +268,22 @@ grader::Goal stored_by_all_lanes(const char* stage) {
           .bound = stores_of_fragments};
 }
 
+/// Rows of C begin at whole sectors here. A fragment's rows have eight doubles, two sectors.
+grader::Goal whole_sectors_stored(const char* stage) {
+  return {.stage = stage,
+          .key = "store_sectors_c",
+          .what = "sectors written to C",
+          .diagnosis = "UNCOALESCED",
+          .missed = parts_of_sectors,
+          .parameters = {{"slack", 1.5}},
+          .measure = sectors_stored,
+          .bound = sectors_of_c,
+          .at = {{256, 256, 256}}};
+}
+
 const std::vector<grader::Goal> goals = {
     stored_by_all_lanes("5.0"),
+    whole_sectors_stored("5.0"),
 
     on_tensor_cores("5.1"),
     doubled_with_tensor_cores("5.1"),

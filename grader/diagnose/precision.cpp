@@ -130,6 +130,28 @@ std::optional<Diagnosis> bits_left_in_big(const Run& run) {
   return std::nullopt;
 }
 
+/// FP32 made of two parts that come from two ways to shorten a number: one rounds to the nearest, the other cuts off,
+/// as a tensor core does with a number that nobody has rounded.
+std::optional<Diagnosis> two_roundings(const Run& run) {
+  constexpr std::uint32_t kRead = 0xffffe000u, kHalf = 0x1000u;
+  constexpr double kRest = 1e-5;  // as above
+  const auto shortened = [](float x, bool nearest) {
+    return std::bit_cast<float>((std::bit_cast<std::uint32_t>(x) + (nearest ? kHalf : 0)) & kRead);
+  };
+  const auto whole = [](double value) { return value; };
+  for (const bool nearest : {false, true}) {
+    const auto both_parts = [&](double value) {
+      const auto x = static_cast<float>(value);
+      return static_cast<double>(shortened(x, nearest)) +
+             static_cast<double>(shortened(x - shortened(x, !nearest), false));
+    };
+    if (looks_like(run, both_parts, both_parts, kRest) ||
+        looks_like(run, both_parts, whole, kRest) || looks_like(run, whole, both_parts, kRest))
+      return say("PART-LOST", nearest ? "nearest" : "cut", {});
+  }
+  return std::nullopt;
+}
+
 /// FP32 made of two parts: big has so few bits that what a tensor core reads of small does not hold
 /// the rest.
 std::optional<Diagnosis> few_bits_in_big(const Run& run) {
@@ -201,7 +223,8 @@ std::optional<Diagnosis> part_scaled(const Run& run) {
 
 /// What is wrong with the parts of a factor.
 std::optional<Diagnosis> part_told(const Run& run) {
-  for (const auto told : {part_lost, bits_left_in_big, part_scaled, few_bits_in_big})
+  for (const auto told :
+       {part_lost, bits_left_in_big, two_roundings, part_scaled, few_bits_in_big})
     if (auto d = told(run)) return d;
   return std::nullopt;
 }

@@ -128,11 +128,22 @@ void ask_of_same_place(const Evidence& evidence, const Run& run, const simgpu::L
                                                      {"element", element}});
 }
 
+/// Elements beyond the edge of a matrix are read, but none where all matrices are square: rows and columns are
+/// exchanged, and no zeros are missing.
+bool ask_of_turned(const Evidence& evidence, Diagnosis& d) {
+  constexpr int kSide = 5;
+  if (d.next_step.key() != "UNINIT.edge.next" || !evidence.run_probe) return false;
+  const auto square = probe_case(evidence, {kSide, kSide, kSide, 0, 0, 0}, 73);
+  if (!square || square->wrong == 0 || worst_finding(square->run.launches) != nullptr) return false;
+  d.next_step = messages::text("UNINIT.turned.next", {{"side", kSide}});
+  return true;
+}
+
 }  // namespace
 
 void ask_who_stores(const Evidence& evidence, const Run& run, const simgpu::LaunchReport& launch,
                     const simgpu::Finding& finding, Diagnosis& d) {
-  if (d.id != "UNINIT" || ask_of_few(evidence, finding, d)) return;
+  if (d.id != "UNINIT" || ask_of_turned(evidence, d) || ask_of_few(evidence, finding, d)) return;
   ask_of_uneven_stores(evidence, run, launch, finding.at, d);
   ask_of_same_place(evidence, run, launch, finding, d);
 }

@@ -172,6 +172,25 @@ Profile first_wrong_profile(const Case& c, const Counts& counts) {
   return p;
 }
 
+/// All elements of a tile of C have one set of steps, and tiles have different ones.
+bool differ_by_tile(const Case& c, const Counts& counts, const Tile& t) {
+  const auto depth = static_cast<std::size_t>(c.k);
+  const auto same = [&](std::size_t one, std::size_t other) {
+    const auto from = [&](std::size_t e) {
+      return counts.begin() + static_cast<std::ptrdiff_t>(e * depth);
+    };
+    return std::equal(from(one), from(one) + static_cast<std::ptrdiff_t>(depth), from(other));
+  };
+  if (t.bm < 1 || t.bn < 1) return false;
+  bool differ = false;
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j) {
+      if (!same(c.at(i, j), c.at(i / t.bm * t.bm, j / t.bn * t.bn))) return false;
+      differ |= !same(c.at(i, j), 0);
+    }
+  return differ;
+}
+
 /// One of several sets of steps is named: best that of the element that is shown as well.
 std::optional<Diagnosis> name_shown_steps(const std::set<Profile>& profiles, const Profile& shown,
                                           const std::vector<int>& tiles, bool shared) {
@@ -389,6 +408,8 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
   else
     tell_part(evidence, c, *d);
   describe(evidence, c, *d);
+  if (shared && profiles.size() > 1 && differ_by_tile(c, *counts, evidence.tile))
+    d->next_step = messages::text("K-TILE-REPEATED.by_tile.next");
   if (evidence.tile.wm > 0 && d->next_step.key() == "K-MISSING.next")
     d->next_step = messages::text("K-MISSING.loaded.next");
   // Steps may be missing because another kernel was launched than the one that is looked at.

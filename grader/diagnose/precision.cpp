@@ -223,8 +223,7 @@ std::optional<Diagnosis> part_scaled(const Run& run) {
 
 /// What is wrong with the parts of a factor.
 std::optional<Diagnosis> part_told(const Run& run) {
-  for (const auto told :
-       {part_lost, bits_left_in_big, two_roundings, part_scaled, few_bits_in_big})
+  for (const auto told : {part_lost, bits_left_in_big, two_roundings, part_scaled, few_bits_in_big})
     if (auto d = told(run)) return d;
   return std::nullopt;
 }

@@ -269,8 +269,8 @@ void ask_of_edge(const simgpu::Finding& finding, const Tile& tile, const Run* ru
     if (!shared && elements != std::int64_t{high} * wide &&
         elements != std::int64_t{2} * high * wide)
       return false;
-    d.next_step = NextStep::of("UNINIT.edge.next",
-                               {{"matrix", matrix}, {"rows", m.rows}, {"cols", m.cols}});
+    d.next_step =
+        NextStep::of("UNINIT.edge.next", {{"matrix", matrix}, {"rows", m.rows}, {"cols", m.cols}});
     return true;
   };
   if (ask("A", run->a, tile.bm, tile.bk) || ask("B", run->b, tile.bk, tile.bn)) return;

@@ -418,7 +418,7 @@ __SIMGPU_LDG_WORD(ushort4, uint2)
 /// Each time: a loop may wait for what it brings.
 template <class T>
 __SIMGPU_DEVICE T __simgpu_fetched_again(const T* p) {
-  if constexpr (__is_arithmetic(T)) {
+  if constexpr (!__is_class(T)) {
     return *const_cast<const volatile T*>(p);
   } else {
     asm volatile("" ::: "memory");

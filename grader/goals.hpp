@@ -123,9 +123,9 @@ double live_registers(const Observed& seen);
 Goal registers_only(std::string stage, std::string missed = "");
 /// The goal that TMA brings what a block multiplies: threads load what is copied first, and no more.
 Goal brought_by_tma(std::string stage, std::vector<Extents> at);
-/// The goal that a thread's registers suffice, at 256 x 256 x 256. Their number is an estimate, so only
-/// what no ptxas can fit is judged.
-Goal few_registers(std::string stage, std::string missed = "");
+/// Advice: a thread's registers suffice, at 256 x 256 x 256. Their number is an estimate, which fails no
+/// stage; it is told where no ptxas could make do.
+Goal few_registers(std::string stage);
 
 /// Advice: a ring of STAGES places can keep the copies of STAGES - 1 steps under way.
 Goal copies_under_way(std::string stage, std::vector<Extents> at = Goal().at);

@@ -75,9 +75,6 @@ const char* const edge_loads =
 const char* const in_local_memory =
     "The accumulators lie in local memory, which is slow global memory in disguise: an array "
     "stays in registers only if every index is known when the kernel is compiled (#pragma unroll).";
-const char* const too_many_registers =
-    "More registers are alive at once than a thread can have: ptxas will spill them to local "
-    "memory. A smaller tile is faster.";
 const char* const half_empty =
     "By an estimate, a thread needs more than 128 registers: then only one block of 256 threads fits "
     "on a multiprocessor.";
@@ -120,14 +117,11 @@ grader::Goal stored_once(const char* stage) {
           .bound = grader::elements_of_c,
           .at = edges};
 }
-grader::Goal few_registers(const char* stage) {
-  return grader::few_registers(stage, too_many_registers);
-}
 
 const std::vector<grader::Goal> goals = {
     few_loads("2.1", too_many_loads, inside),
     registers_only("2.1", inside),
-    few_registers("2.1"),
+    grader::few_registers("2.1"),
     {.stage = "2.1",
      .key = "threads",
      .what = "threads started",
@@ -152,7 +146,7 @@ const std::vector<grader::Goal> goals = {
     few_loads("2.2", edge_loads, edges),
     stored_once("2.2"),
     registers_only("2.2", edges),
-    few_registers("2.2"),
+    grader::few_registers("2.2"),
 
     {.stage = "2.3",
      .key = "load_sectors_b",
@@ -175,7 +169,7 @@ const std::vector<grader::Goal> goals = {
     few_loads("2.3", edge_loads, edges),
     stored_once("2.3"),
     registers_only("2.3", edges),
-    few_registers("2.3"),
+    grader::few_registers("2.3"),
 };
 
 const grader::GoalList registered("lab2_register_tile", goals);

@@ -192,20 +192,19 @@ Goal brought_by_tma(std::string stage, std::vector<Extents> at) {
 /// what was estimated at 291 to 352 took 254 or 255 of them, with at most 92 bytes spilt.
 constexpr double kTooManyRegisters = 400;
 
-Goal few_registers(std::string stage, std::string missed) {
-  if (missed.empty())
-    missed =
-        "More registers are alive at once than a thread can have: ptxas will spill them to local "
-        "memory.";
+Goal few_registers(std::string stage) {
   return {.stage = std::move(stage),
           .key = "live_registers",
           .what = "live registers",
           .diagnosis = "REGISTERS",
-          .missed = std::move(missed),
+          .missed =
+              "By an estimate, a thread needs more registers than it can have: ptxas would "
+              "spill some to local memory. A smaller tile is faster.",
           .parameters = {{"registers", kTooManyRegisters}},
           .measure = live_registers,
           .bound = live_registers_bound,
-          .at = {{256, 256, 256}}};
+          .at = {{256, 256, 256}},
+          .advice = true};
 }
 
 Goal copies_under_way(std::string stage, std::vector<Extents> at) {

@@ -14,7 +14,7 @@
 #endif
 
 /// n / d, rounded up; d > 0.
-constexpr int ceil_div(int n, int d) {
+__host__ GEMM_LAB_DEVICE constexpr int ceil_div(int n, int d) {
   return (n + d - 1) / d;
 }
 

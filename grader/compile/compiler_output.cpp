@@ -157,6 +157,7 @@ std::string hint_for_declarations(const std::string& said) {
     return "build.hint.array_size";
   if (says("initialization is not supported for __shared__")) return "build.hint.shared_init";
   if (says("builtin functions must be directly called")) return "build.hint.brackets";
+  if (says("invalid % escape in inline assembly string")) return "build.hint.percent";
   return says("function definition is not allowed here") ? "build.hint.brace" : "";
 }
 

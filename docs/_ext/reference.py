@@ -109,8 +109,9 @@ class Goals(LabDirective):
                 continue
             seen.add((goal["stage"], goal["key"]))
             at = "×".join(str(extent) for extent in goal["at"])
+            note = ", a note" if goal.get("advice") else ""
             rows.append(f"<tr><td>{escape(goal['stage'])}</td><th scope='row'>{escape(goal['what'])}<br><code>{escape(goal['key'])}</code> "
-                        f"<span class='at'>{at} {escape(goal['type'])}</span></th><td class='number'>{grouped(goal['measured'])}</td><td class='number'>{grouped(goal['bound'])}</td></tr>")
+                        f"<span class='at'>{at} {escape(goal['type'])}{note}</span></th><td class='number'>{grouped(goal['measured'])}</td><td class='number'>{grouped(goal['bound'])}</td></tr>")
         return [raw(f'<div class="table-box" tabindex="0" role="region" aria-label="Goals of lab {number}"><table class="made"><thead><tr><th>stage</th><th>counted, its key, and where</th>'
                     '<th class="number">solution</th><th class="number">at most</th></tr></thead><tbody>' + "".join(rows) + "</tbody></table></div>")]
 

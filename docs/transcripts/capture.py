@@ -189,6 +189,8 @@ def goals(report: dict) -> str:
         for stage in lab["stages"]:
             for goal in stage["goals"]:
                 kept = {key: goal[key] for key in ("key", "what", "type", "at", "measured", "bound")}
+                if goal["advice"]:
+                    kept["advice"] = True
                 found.setdefault((stage["id"], goal["key"]), {"stage": stage["id"], **kept})
     return "".join(("[" if n == 0 else ",") + json.dumps(one, ensure_ascii=False) + "\n" for n, one in enumerate(found.values())) + "]\n"
 

@@ -21,7 +21,7 @@ ALL_OBJECTS += $(call objects,$(TEST_SRC))
 
 SHELL_TESTS := $(wildcard common/simgpu/tests/*_test.sh grader/tests/*_test.sh docs/tests/*_test.sh)
 # Two run at a time, the longest first; otherwise one of the long ones would be left to run alone at the end.
-LONG_TESTS := $(foreach t,mutants site transcripts weakenings kill,$(filter %/$(t)_test.sh,$(SHELL_TESTS)))
+LONG_TESTS := $(foreach t,mutants site handout transcripts staff weakenings kill,$(filter %/$(t)_test.sh,$(SHELL_TESTS)))
 ALL_TESTS := $(firstword $(LONG_TESTS)) $(BUILD)/tests/grader_tests $(wordlist 2,9,$(LONG_TESTS)) \
   $(filter-out %/grader_tests,$(TEST_PROGRAMS)) $(filter-out $(LONG_TESTS),$(SHELL_TESTS))
 SELECTED_TESTS := $(if $(ONLY),$(foreach t,$(ONLY),$(filter %/$(t),$(ALL_TESTS))),$(ALL_TESTS))

@@ -46,9 +46,7 @@ std::optional<Diagnosis> explain_alignment(const Evidence& evidence, const Cases
   // One of them alone, if moving it is enough.
   const bool only_a = moves_a && moves_b && right_if_aligned(evidence, c, true, false);
   const bool only_b = moves_a && moves_b && !only_a && right_if_aligned(evidence, c, false, true);
-  const std::string matrix = only_a || !moves_b   ? "A"
-                             : only_b || !moves_a ? "B"
-                                                  : messages::text("part.a_and_b");
+  const std::string matrix = factors(moves_a && !only_b, moves_b && !only_a);
   Diagnosis d = say("ROWS-UNALIGNED", "", {{"matrix", matrix}});
   describe(evidence, c, d);
   return d;

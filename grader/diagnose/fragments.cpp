@@ -92,7 +92,7 @@ void add_of_lanes(const char* variant, Formula a, Formula b, Formulas& formulas)
   };
   named(a, "A");
   named(b, "B");
-  named(both, messages::text("part.a_and_b"));
+  named(both, factors(true, true));
 }
 
 /// FP64: lane / 4 and lane % 4 have changed places, in a fragment of A (16 x 4) or of B (4 x 8).

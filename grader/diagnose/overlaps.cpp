@@ -310,9 +310,7 @@ bool ask_of_loop(const Evidence& evidence, const Run& run, const simgpu::LaunchR
        {"first", coordinates(first ? one.thread : other.thread)},
        {"later", coordinates(first ? other.thread : one.thread)},
        {"threads", std::uint64_t{b.x} * b.y * b.z * g.x * g.y * g.z},
-       {"shape",
-        messages::text("part.launch_shape", {{"grid", fmt::format("{} x {}", g.x, g.y)},
-                                             {"block", fmt::format("{} x {}", b.x, b.y)}})}});
+       {"shape", messages::text("part.launch_shape", {{"grid", dims(g)}, {"block", dims(b)}})}});
   return true;
 }
 

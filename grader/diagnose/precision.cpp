@@ -102,9 +102,9 @@ std::optional<Diagnosis> part_lost(const Run& run) {
       return say("PART-LOST", "positive", {{"matrix", matrix}});
   }
   if (looks_like(run, subtracted, subtracted))
-    return say("PART-LOST", "sign", {{"matrix", messages::text("part.a_and_b")}});
+    return say("PART-LOST", "sign", {{"matrix", factors(true, true)}});
   if (looks_like(run, positive, positive))
-    return say("PART-LOST", "positive", {{"matrix", messages::text("part.a_and_b")}});
+    return say("PART-LOST", "positive", {{"matrix", factors(true, true)}});
   return std::nullopt;
 }
 
@@ -199,7 +199,7 @@ std::optional<Diagnosis> part_scaled(const Run& run) {
         fits[f].errors += error * error;
       }
     }
-  const std::string names[] = {"A", "B", messages::text("part.a_and_b")};
+  const std::string names[] = {"A", "B", factors(true, true)};
   for (std::size_t f = 0; f < fits.size(); ++f) {
     const Fit& fit = fits[f];
     if (!(fit.squares > 0) || !std::isfinite(fit.errors)) continue;
@@ -216,7 +216,7 @@ std::optional<Diagnosis> part_scaled(const Run& run) {
     };
     if (looks_like(run, scaled, scaled))
       return say("PART-LOST", "scaled",
-                 {{"matrix", messages::text("part.a_and_b")}, {"times", number(times)}});
+                 {{"matrix", factors(true, true)}, {"times", number(times)}});
   }
   return std::nullopt;
 }

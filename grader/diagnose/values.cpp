@@ -48,10 +48,6 @@ bool near(double x, double y) {
   return std::abs(x - y) <= 1e-4 * std::max(std::abs(x), std::abs(y));
 }
 
-std::string name_of(bool a, bool b) {
-  return a && b ? messages::text("part.a_and_b") : a ? "A" : "B";
-}
-
 // ---- how many bits of a number count
 
 /// Different in all of its bits from one to the next.
@@ -149,12 +145,12 @@ std::optional<Diagnosis> explain_bits_kept(const Evidence& evidence) {
   // One matrix at a time, if not both alike: the shorter numbers are told.
   const bool both = a == b, in_a = both || b == 0 || (a != 0 && a < b);
   if (is_big_part(evidence, in_a ? a : b))
-    return say("PART-LOST", "", {{"matrix", name_of(in_a, both || !in_a)}});
+    return say("PART-LOST", "", {{"matrix", factors(in_a, both || !in_a)}});
   const Values& taken = in_a ? of_a : of_b;
   std::size_t i = 0;
   while (taken[i] == given[i]) ++i;
   return say("LOW-PRECISION", "kept",
-             {{"matrix", name_of(in_a, both || !in_a)},
+             {{"matrix", factors(in_a, both || !in_a)},
               {"kept", in_a ? a : b},
               {"bits", significant_bits(evidence.type)},
               {"x", fmt::format("{:.9g}", given[i])},
@@ -184,7 +180,7 @@ std::optional<Diagnosis> explain_unused(const Evidence& evidence, const Cases& c
   if (!without_a || !without_b || *without_a == *without_b) return std::nullopt;
   Diagnosis d = say(
       "WRONG-MATRIX", "unused",
-      {{"matrix", name_of(*without_a, *without_b)}, {"other", name_of(*without_b, *without_a)}});
+      {{"matrix", factors(*without_a, *without_b)}, {"other", factors(*without_b, *without_a)}});
   describe(evidence, c, d);
   return d;
 }
@@ -221,7 +217,7 @@ std::optional<Diagnosis> explain_values(const Evidence& evidence, const Cases& c
   int first = 0;
   while (first < kValues - 3 && near(taken(first), taken(0) * count(first))) ++first;
   if (!near(taken(0), count(0))) first = 0;
-  Diagnosis d = say("WRONG-VALUE", "", {{"matrix", name_of(a, b)}});
+  Diagnosis d = say("WRONG-VALUE", "", {{"matrix", factors(a, b)}});
   d.details.push_back(messages::text("detail.values", {{"given", several(first, count)},
                                                        {"a", several(first, taken)},
                                                        {"x", a ? "A" : "B"},

@@ -58,6 +58,10 @@ std::string last_of(std::int64_t count, const std::string& what) {
                         {{"count", count}, {"what", what}});
 }
 
+std::string factors(bool of_a, bool of_b) {
+  return of_a && of_b ? messages::text("part.a_and_b") : of_a ? "A" : "B";
+}
+
 std::string times_text(std::int64_t count) {
   return messages::text(count == 1   ? "part.once"
                         : count == 2 ? "part.twice"

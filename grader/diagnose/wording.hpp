@@ -33,6 +33,7 @@ std::string counted(std::int64_t count, const char* what);  ///< "1 column", "16
 /// "the first row", "the first 2 rows"; "the last row", "the last 2 rows".
 std::string first_of(std::int64_t count, const std::string& what);
 std::string last_of(std::int64_t count, const std::string& what);
+std::string factors(bool of_a, bool of_b);   ///< "A", "B", "A and B"; one of them at least
 std::string times_text(std::int64_t count);  ///< "once", "twice", "3 times"
 /// A shared array's own name: the last identifier of what may be a mangled or qualified symbol.
 std::string short_name(const std::string& object);

@@ -259,11 +259,11 @@ bool FunctionDecoder::carry_arithmetic(const Ins& ins) {
 
 /// Packed video instructions and cvt.pack: what is done to the parts goes into the operation's number.
 bool FunctionDecoder::packed_parts(const Ins& ins) {
-  const auto [known, form] = video_form(ins);
-  if (!known) return false;
+  const std::optional<std::uint32_t> form = video_form(ins);
+  if (!form) return false;
   p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::integer;
   const bool packs = ins.op == Opcode::cvt_pack;
-  const bool bytes = (form & kVideoBytes) != 0;
+  const bool bytes = (*form & kVideoBytes) != 0;
   if (packs && (ins.operands.size() == 4) != bytes)
     fail("'" + std::string(ins.mod.text) + "' has a third operand if it packs bytes, else none");
   const Ref value = destination(at(ins, 0), PT::u32);
@@ -274,7 +274,7 @@ bool FunctionDecoder::packed_parts(const Ins& ins) {
   op.a = sources[0];
   op.b = sources[1];
   op.c = sources[2];
-  op.imm = form;
+  op.imm = *form;
   finish_destination(at(ins, 0), PT::u32, value);
   return true;
 }

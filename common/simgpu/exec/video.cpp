@@ -7,10 +7,10 @@ using ptx::Type;
 
 namespace {
 
-/// The operation, and whether the parts are bytes.
-std::pair<bool, std::uint32_t> parts_of(Opcode opcode) {
+/// The operation, and whether the parts are bytes; those of cvt.pack are told by its type.
+std::optional<std::uint32_t> parts_of(Opcode opcode) {
   const auto form = [](VideoOp op, bool bytes) {
-    return std::pair{true, static_cast<std::uint32_t>(op) | (bytes ? kVideoBytes : 0)};
+    return static_cast<std::uint32_t>(op) | (bytes ? kVideoBytes : 0);
   };
   switch (opcode) {
     case Opcode::vadd2:
@@ -34,8 +34,10 @@ std::pair<bool, std::uint32_t> parts_of(Opcode opcode) {
     case Opcode::vset2:
     case Opcode::vset4:
       return form(VideoOp::compare, opcode == Opcode::vset4);
+    case Opcode::cvt_pack:
+      return 0;
     default:
-      return {opcode == Opcode::cvt_pack, 0};
+      return std::nullopt;
   }
 }
 
@@ -59,9 +61,10 @@ std::uint32_t truth_of(ptx::Compare compare) {
 
 }  // namespace
 
-std::pair<bool, std::uint32_t> video_form(const ptx::Instruction& ins) {
-  auto [known, form] = parts_of(ins.op);
-  if (!known) return {false, 0};
+std::optional<std::uint32_t> video_form(const ptx::Instruction& ins) {
+  const std::optional<std::uint32_t> parts = parts_of(ins.op);
+  if (!parts) return std::nullopt;
+  std::uint32_t form = *parts;
   const bool packs = ins.op == Opcode::cvt_pack;
   if (packs && (ins.mod.type == Type::u8 || ins.mod.type == Type::s8)) form |= kVideoBytes;
   const bool compares = ins.op == Opcode::vset2 || ins.op == Opcode::vset4;
@@ -73,7 +76,7 @@ std::pair<bool, std::uint32_t> video_form(const ptx::Instruction& ins) {
   if (ins.mod.sat) form |= kVideoSaturates;
   if (ins.mod.text.find(".add") != std::string_view::npos) form |= kVideoAdds;
   if (compares) form |= truth_of(ins.mod.compare) << kVideoCompare;
-  return {true, form};
+  return form;
 }
 
 }  // namespace simgpu::exec

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
+#include <optional>
 
 #include "common/simgpu/ptx/module.hpp"
 
@@ -18,7 +18,7 @@ inline constexpr std::uint32_t kVideoSaturates = 1u << 7, kVideoAdds = 1u << 8;
 /// From this bit on: whether less, equal and greater are true.
 inline constexpr unsigned kVideoCompare = 9;
 
-/// Whether it is such an instruction, and its number.
-std::pair<bool, std::uint32_t> video_form(const ptx::Instruction& ins);
+/// Its number; nothing if it is no such instruction.
+std::optional<std::uint32_t> video_form(const ptx::Instruction& ins);
 
 }  // namespace simgpu::exec
